@@ -1,0 +1,1 @@
+"""The algebra: one module per mathematical model. Numbers in, model out."""

@@ -1,0 +1,1 @@
+"""Routing of LLM requests to decode workers: exact models, fast rules, and the gap between them."""

@@ -1,0 +1,1 @@
+"""Floor 3, the barrier model: replay a trace under a routing rule."""

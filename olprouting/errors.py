@@ -1,0 +1,44 @@
+"""Errors a user can mend: bad input, an unknown name, a solver that is not there."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Input that cannot be used.
+
+    The message is one line that names what was given (file, row, column or argument), what was
+    expected and what to do. The command line prints it and exits with code 2.
+    """
+
+
+class SolverUnavailableError(InputError):
+    """A solver that is known by name but not installed or not licensed on this machine."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """Build the error for a name that is not among `known`.
+
+    Parameters
+    ----------
+    kind
+        What was asked for, such as ``"policy"`` or ``"solver"``.
+    name
+        The name that was given.
+    known
+        The names that exist.
+
+    Returns
+    -------
+    InputError
+        An error that lists the known names and suggests the nearest.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return InputError(f"unknown {kind} {name!r}; known: {', '.join(names)}.{hint}")

@@ -1,0 +1,1 @@
+"""Floor 2, the proven optimum of a routing decision, by any solver."""

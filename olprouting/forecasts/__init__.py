@@ -1,0 +1,1 @@
+"""Floor 2, forecasts of when active requests complete."""

@@ -1,0 +1,20 @@
+"""Floor 0, what is given: clusters, traces, decisions and the results of solving them."""
+
+from olprouting.instances.cluster import Cluster, PowerModel, StepTime
+from olprouting.instances.decision import Decision, Growth
+from olprouting.instances.gap import absolute_gap, relative_gap
+from olprouting.instances.solve_result import SolveResult, StopReason
+from olprouting.instances.trace import Trace
+
+__all__ = [
+    "Cluster",
+    "Decision",
+    "Growth",
+    "PowerModel",
+    "SolveResult",
+    "StepTime",
+    "StopReason",
+    "Trace",
+    "absolute_gap",
+    "relative_gap",
+]

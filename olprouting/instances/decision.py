@@ -1,0 +1,217 @@
+"""One routing decision: the data of the imbalance program IO_H."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.instances._checks import number_array, token_vector
+
+SCHEMA = "olprouting/decision/1"
+
+
+class Growth(StrEnum):
+    """How an admitted request's contribution w[i,h] develops over the window."""
+
+    GROWING = "growing"
+    """w[i,h] = s_i + h: one token per iteration (the model)."""
+    FROZEN = "frozen"
+    """w[i,h] = s_i: the simplification of the balance paper's BR-H."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which waiting requests to admit, and to which workers (balance paper, section 3).
+
+    Parameters
+    ----------
+    projected_load_tokens
+        A[g,h], load of worker g's current requests h iterations ahead, shape (G, H+1), >= 0;
+        column 0 is the observed load. int64 where whole, else float64.
+    free_slots
+        c_g, shape (G,), >= 0.
+    waiting_prompt_tokens
+        s_i of the waiting requests in queue order, shape (N,), > 0.
+    gamma
+        Discount in (0, 1], kept as the fraction it was given (``0.86`` is 43/50).
+    growth
+        How admitted requests grow over the window.
+
+    Raises
+    ------
+    InputError
+        If a field is out of range (its index is named) or the shapes do not fit.
+    """
+
+    projected_load_tokens: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    free_slots: npt.NDArray[np.int64]
+    waiting_prompt_tokens: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    gamma: Fraction = Fraction(1)
+    growth: Growth = Growth.GROWING
+
+    def __post_init__(self) -> None:
+        loads = number_array(
+            "projected_load_tokens", self.projected_load_tokens, at_least=0, ndim=2
+        )
+        if loads.shape[0] == 0 or loads.shape[1] == 0:
+            raise InputError("projected_load_tokens needs at least one worker and offset 0")
+        slots = token_vector("free_slots", self.free_slots, at_least=0, length=loads.shape[0])
+        sizes = number_array(
+            "waiting_prompt_tokens", self.waiting_prompt_tokens, at_least=0, ndim=1
+        )
+        if (sizes <= 0).any():
+            row = int(np.argmax(sizes <= 0))
+            raise InputError(f"waiting_prompt_tokens[{row}] = {sizes[row]} must be > 0")
+        object.__setattr__(self, "projected_load_tokens", loads)
+        object.__setattr__(self, "free_slots", slots)
+        object.__setattr__(self, "waiting_prompt_tokens", sizes)
+        object.__setattr__(self, "gamma", parse_gamma(self.gamma))
+        try:
+            object.__setattr__(self, "growth", Growth(self.growth))
+        except ValueError:
+            raise unknown_name("growth", str(self.growth), list(Growth)) from None
+
+    @property
+    def workers(self) -> int:
+        """Number of workers G."""
+        return int(self.projected_load_tokens.shape[0])
+
+    @property
+    def horizon(self) -> int:
+        """Lookahead H: the window is the offsets 0..H."""
+        return int(self.projected_load_tokens.shape[1]) - 1
+
+    @property
+    def waiting(self) -> int:
+        """Number of waiting requests N."""
+        return len(self.waiting_prompt_tokens)
+
+    @property
+    def admissions(self) -> int:
+        """U = min(waiting, free slots): how many requests every maximal policy admits."""
+        return min(self.waiting, int(self.free_slots.sum()))
+
+    @property
+    def integral(self) -> bool:
+        """Whether every objective coefficient is an integer (whole tokens, and H=0 or gamma=1)."""
+        whole = (
+            self.projected_load_tokens.dtype.kind == "i"
+            and self.waiting_prompt_tokens.dtype.kind == "i"
+        )
+        return whole and (self.horizon == 0 or self.gamma == 1)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, checked again."""
+        return replace(self, **changes)
+
+    def myopic(self) -> Self:
+        """Return the H=0 decision on the same state."""
+        return replace(
+            self, projected_load_tokens=self.projected_load_tokens[:, :1], gamma=Fraction(1)
+        )
+
+    def to_json(self) -> str:
+        """Return the decision in the versioned JSON format ``olprouting/decision/1``."""
+        as_float = float(self.gamma)
+        gamma = as_float if Fraction(repr(as_float)) == self.gamma else str(self.gamma)
+        workers = [
+            {"projected_load_tokens": loads.tolist(), "free_slots": int(free)}
+            for loads, free in zip(self.projected_load_tokens, self.free_slots, strict=True)
+        ]
+        document = {
+            "schema": SCHEMA,
+            "horizon": self.horizon,
+            "gamma": gamma,
+            "growth": str(self.growth),
+            "workers": workers,
+            "waiting_prompt_tokens": self.waiting_prompt_tokens.tolist(),
+        }
+        return json.dumps(document)
+
+    @classmethod
+    def from_json(cls, text: str, source: str = "decision") -> Self:
+        """Return the decision that `text` holds.
+
+        Parameters
+        ----------
+        text
+            A document of schema ``olprouting/decision/1``.
+        source
+            Where the text came from, for messages.
+
+        Raises
+        ------
+        InputError
+            If the text is not JSON, has another schema, lacks a field, has one too many, or a
+            value is out of range.
+        """
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+            ) from None
+        try:
+            return cls._from_document(document)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from None
+
+    @classmethod
+    def _from_document(cls, document: Any) -> Self:
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            found = document.get("schema") if isinstance(document, dict) else None
+            raise InputError(f"expected a JSON object with schema {SCHEMA!r}, found {found!r}")
+        fields = {"schema", "horizon", "gamma", "growth", "workers", "waiting_prompt_tokens"}
+        _refuse_wrong_fields("decision", document, fields)
+        horizon, workers = document["horizon"], document["workers"]
+        if not isinstance(horizon, int) or horizon < 0:
+            raise InputError(f"horizon = {horizon!r} must be an integer >= 0")
+        if not isinstance(workers, list) or not workers:
+            raise InputError("workers must be a list of at least one worker")
+        for g, worker in enumerate(workers):
+            if not isinstance(worker, dict):
+                raise InputError(f"workers[{g}] must be an object")
+            _refuse_wrong_fields(f"workers[{g}]", worker, {"projected_load_tokens", "free_slots"})
+            loads = worker["projected_load_tokens"]
+            if not isinstance(loads, list) or len(loads) != horizon + 1:
+                raise InputError(
+                    f"workers[{g}].projected_load_tokens must hold {horizon + 1} numbers "
+                    f"(horizon + 1), got {len(loads) if isinstance(loads, list) else loads!r}"
+                )
+        return cls(
+            projected_load_tokens=[w["projected_load_tokens"] for w in workers],  # type: ignore[arg-type]
+            free_slots=[w["free_slots"] for w in workers],  # type: ignore[arg-type]
+            waiting_prompt_tokens=document["waiting_prompt_tokens"],
+            gamma=document["gamma"],
+            growth=document["growth"],
+        )
+
+
+def parse_gamma(gamma: Fraction | float | str) -> Fraction:
+    """Return gamma as the exact fraction it was written as; it must lie in (0, 1]."""
+    try:
+        # repr: 0.86 means 43/50, not the nearest double
+        exact = Fraction(gamma if isinstance(gamma, str | Fraction) else repr(float(gamma)))
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise InputError(f"gamma = {gamma!r} must be a number in (0, 1]") from None
+    if not 0 < exact <= 1:
+        raise InputError(f"gamma = {gamma} must lie in (0, 1]")
+    return exact
+
+
+def _refuse_wrong_fields(where: str, document: dict[str, Any], fields: set[str]) -> None:
+    missing, extra = fields - document.keys(), document.keys() - fields
+    if missing:
+        raise InputError(f"{where} lacks {', '.join(sorted(missing))}")
+    if extra:
+        raise InputError(
+            f"{where} has unknown field(s) {', '.join(sorted(extra))}; "
+            f"expected {', '.join(sorted(fields))}"
+        )

@@ -1,0 +1,128 @@
+"""A trace: the requests of a run, one column per property."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from olprouting.errors import InputError
+from olprouting.instances._checks import finite_vector, token_vector
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Requests in release order.
+
+    Parameters
+    ----------
+    prompt_tokens
+        Prompt sizes s_i, shape (N,), each >= 1.
+    decode_tokens
+        Decode lengths o_i, shape (N,), each >= 1.
+    arrival_s
+        Arrival times in seconds since the start of the trace, nondecreasing, >= 0; None where the
+        source has none.
+    release_iteration
+        Iteration in which each request joins the queue, nondecreasing, >= 1; None unless releases
+        are given in iterations.
+    key
+        Class of each request (prompt hash, conversation, ...), any int64; None where unknown.
+    name
+        What the trace is called in reports.
+    notices
+        What reading or changing the trace did to it, one sentence each (rows dropped, sorted, ...).
+
+    Raises
+    ------
+    InputError
+        If a value is out of range (its index is named), columns differ in length, or arrivals
+        decrease.
+    """
+
+    prompt_tokens: npt.NDArray[np.int64]
+    decode_tokens: npt.NDArray[np.int64]
+    arrival_s: npt.NDArray[np.float64] | None = None
+    release_iteration: npt.NDArray[np.int64] | None = None
+    key: npt.NDArray[np.int64] | None = None
+    name: str = "trace"
+    notices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        prompt = token_vector("prompt_tokens", self.prompt_tokens, at_least=1)
+        count = len(prompt)
+        columns: dict[str, Any] = {
+            "prompt_tokens": prompt,
+            "decode_tokens": token_vector(
+                "decode_tokens", self.decode_tokens, at_least=1, length=count
+            ),
+        }
+        if self.arrival_s is not None:
+            columns["arrival_s"] = finite_vector("arrival_s", self.arrival_s, count)
+        if self.release_iteration is not None:
+            columns["release_iteration"] = token_vector(
+                "release_iteration", self.release_iteration, at_least=1, length=count
+            )
+        if self.key is not None:
+            columns["key"] = token_vector("key", self.key, at_least=-(2**53), length=count)
+        for name, column in columns.items():
+            object.__setattr__(self, name, column)
+        for name in ("arrival_s", "release_iteration"):
+            _refuse_decrease(name, columns.get(name))
+        if self.arrival_s is not None and count and self.arrival_s[0] < 0:
+            raise InputError(f"arrival_s[0] = {self.arrival_s[0]} must be >= 0; rebase the times")
+
+    def __len__(self) -> int:
+        return len(self.prompt_tokens)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, checked again."""
+        return replace(self, **changes)
+
+    def with_notice(self, notice: str, **changes: Any) -> Self:
+        """Return a copy with some fields changed and the reason recorded."""
+        return replace(self, notices=(*self.notices, notice), **changes)
+
+    def take(self, rows: slice | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Self:
+        """Return the trace of the chosen rows, in the order given (a slice, mask or indices)."""
+
+        def pick(column: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+            return None if column is None else column[rows]
+
+        return replace(
+            self,
+            prompt_tokens=self.prompt_tokens[rows],
+            decode_tokens=self.decode_tokens[rows],
+            arrival_s=pick(self.arrival_s),
+            release_iteration=pick(self.release_iteration),
+            key=pick(self.key),
+        )
+
+    def head(self, requests: int) -> Self:
+        """Return the first `requests` requests (all, if there are fewer)."""
+        return self.take(slice(0, requests))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the columns that are present as a DataFrame, one row per request."""
+        import pandas as pd
+
+        columns = ("arrival_s", "release_iteration", "prompt_tokens", "decode_tokens", "key")
+        present = {c: getattr(self, c) for c in columns if getattr(self, c) is not None}
+        return pd.DataFrame(present)
+
+
+def _refuse_decrease(name: str, column: npt.NDArray[Any] | None) -> None:
+    if column is None or len(column) < 2:
+        return
+    falls = np.diff(column) < 0
+    if falls.any():
+        row = int(np.argmax(falls)) + 1
+        raise InputError(
+            f"{name}[{row}] = {column[row]} is before {name}[{row - 1}] = {column[row - 1]}; "
+            "sort the requests by release"
+        )

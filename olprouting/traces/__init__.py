@@ -1,0 +1,1 @@
+"""Floor 1, where requests come from: readers, synthetic traces, arrival modes, public catalogue."""
