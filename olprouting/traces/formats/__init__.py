@@ -1,0 +1,62 @@
+"""Trace file formats, one file each, recognised by content."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.traces.formats._batches import header
+from olprouting.traces.formats.azure import AZURE
+from olprouting.traces.formats.burstgpt import BURSTGPT
+from olprouting.traces.formats.burstgpt_sample import BURSTGPT_SAMPLE
+from olprouting.traces.formats.generic import GENERIC
+from olprouting.traces.formats.mooncake import MOONCAKE
+from olprouting.traces.formats.own import OWN
+from olprouting.traces.formats.qwen_bailian import QWEN_BAILIAN
+from olprouting.traces.formats.vidur import VIDUR
+
+if TYPE_CHECKING:
+    from olprouting.traces._source import Source
+    from olprouting.traces.formats._format import TraceFormat
+
+# The first that recognises a file reads it: siblings with a mark of their own stand before the
+# plain ones.
+FORMATS: tuple[TraceFormat, ...] = (
+    OWN,
+    AZURE,
+    BURSTGPT,
+    VIDUR,
+    QWEN_BAILIAN,
+    MOONCAKE,
+    BURSTGPT_SAMPLE,
+    GENERIC,
+)
+"""All formats, in the order in which they are tried."""
+
+
+def find_format(name: str) -> TraceFormat:
+    """Return the format of that name."""
+    for known in FORMATS:
+        if known.name == name:
+            return known
+    raise unknown_name("trace format", name, [known.name for known in FORMATS])
+
+
+def recognise(source: Source) -> TraceFormat:
+    """Return the format that the content of a file shows.
+
+    Raises
+    ------
+    InputError
+        If it is no known format. A table with unknown columns goes to the generic format, which
+        says what is missing.
+    """
+    for known in FORMATS:
+        if known.recognises(source):
+            return known
+    if len(header(source)) > 1:
+        return GENERIC
+    raise InputError(
+        f"{source.path}: format not recognised; give one of: "
+        f"{', '.join(known.name for known in FORMATS)}"
+    )

@@ -1,0 +1,10 @@
+"""Mooncake FAST'25 JSON lines: milliseconds, prefix hashes of 512-token blocks."""
+
+from olprouting.traces.formats._records import BlockHashLines
+
+MOONCAKE = BlockHashLines(
+    name="mooncake",
+    title="Mooncake FAST'25 JSON lines (timestamp in ms, 512-token hash_ids)",
+    time_unit="ms",
+    block_tokens=512,
+)
