@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         require_arrivals,
         spread_batches,
     )
-    from olprouting.traces.catalogue import catalogue, fetch, resolve
+    from olprouting.traces.catalogue import PUBLIC_TRACES, fetch, resolve, trace_names
     from olprouting.traces.filters import limit_tokens, min_decode_tokens
     from olprouting.traces.profiles import profile_names
     from olprouting.traces.reading import TraceSource, read_trace, read_with_source
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from olprouting.traces.writing import write_trace
 
 __all__ = [
+    "PUBLIC_TRACES",
     "TraceSource",
     "TraceSummary",
     "as_recorded",
     "batches",
-    "catalogue",
     "fetch",
     "from_profile",
     "geometric",
@@ -44,12 +44,13 @@ __all__ = [
     "resolve",
     "spread_batches",
     "summarise",
+    "trace_names",
     "write_trace",
 ]
 
 _MODULES = {
     "arrivals": ("as_recorded", "batches", "poisson", "require_arrivals", "spread_batches"),
-    "catalogue": ("catalogue", "fetch", "resolve"),
+    "catalogue": ("PUBLIC_TRACES", "fetch", "resolve", "trace_names"),
     "filters": ("limit_tokens", "min_decode_tokens"),
     "profiles": ("profile_names",),
     "reading": ("TraceSource", "read_trace", "read_with_source"),
@@ -63,7 +64,4 @@ _HOME = {name: module for module, names in _MODULES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
-    # A module named like one of its functions (catalogue) must not shadow it.
-    globals()[name] = value
-    return value
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
