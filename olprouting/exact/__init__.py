@@ -1,1 +1,20 @@
 """Floor 2, the proven optimum of a routing decision, by any solver."""
+
+from olprouting.exact.brute_force import assignments
+from olprouting.exact.check import objective, recheck
+from olprouting.exact.export import export
+from olprouting.exact.options import SolveOptions
+from olprouting.exact.solve import solve
+from olprouting.exact.solvers import available_solvers, solver_names, why_unavailable
+
+__all__ = [
+    "SolveOptions",
+    "assignments",
+    "available_solvers",
+    "export",
+    "objective",
+    "recheck",
+    "solve",
+    "solver_names",
+    "why_unavailable",
+]

@@ -28,6 +28,8 @@ class StopReason(StrEnum):
     """The solver is done; floating-point arithmetic or a gap option leaves a gap > 0."""
     TIME_LIMIT = "time_limit"
     NODE_LIMIT = "node_limit"
+    OTHER_LIMIT = "other_limit"
+    """A limit that was set by the solver's own name for it: solutions, iterations, memory, ..."""
     INTERRUPTED = "interrupted"
     """Ctrl-C, or an incumbent callback that asked to stop."""
     INFEASIBLE = "infeasible"
@@ -87,7 +89,7 @@ class SolveResult:
     @property
     def status(self) -> str:
         """The stop reason, except that a limit without an incumbent is ``limit_no_solution``."""
-        limits = (StopReason.TIME_LIMIT, StopReason.NODE_LIMIT)
+        limits = (StopReason.TIME_LIMIT, StopReason.NODE_LIMIT, StopReason.OTHER_LIMIT)
         if self.stop_reason in limits and self.assignment is None:
             return "limit_no_solution"
         return str(self.stop_reason)

@@ -1,0 +1,149 @@
+"""Backend CP-SAT: the program in exact integers, or not at all."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from ortools.sat.python import cp_model
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.check import ExactData, discount_numerators, exact_data
+from olprouting.exact.formulations import FORMULATIONS, Formulation
+from olprouting.exact.incumbents import IncumbentWatch
+from olprouting.exact.interruptible import Interruptible
+from olprouting.instances import Decision, StopReason
+
+if TYPE_CHECKING:
+    from olprouting.exact.options import SolveOptions
+    from olprouting.instances.solve_result import Assignment
+
+LARGEST = 2**62
+"""CP-SAT wants every sum within 64-bit integers; one bit is left to spare."""
+
+STOP_REASONS = {
+    cp_model.OPTIMAL: StopReason.OPTIMAL,
+    cp_model.INFEASIBLE: StopReason.INFEASIBLE,
+    cp_model.MODEL_INVALID: StopReason.ERROR,
+    # stopped early, with and without a solution
+    cp_model.FEASIBLE: StopReason.TIME_LIMIT,
+    cp_model.UNKNOWN: StopReason.TIME_LIMIT,
+}
+
+
+class CpSat:
+    """CP-SAT through OR-Tools."""
+
+    abilities = Abilities(tuple(FORMULATIONS), warm_start=True, on_incumbent=True, node_limit=False)
+
+    def run(
+        self,
+        decision: Decision,
+        formulation: str,
+        options: SolveOptions,
+        start: Assignment | None,
+    ) -> Outcome:
+        """Solve `decision`; see `Backend`."""
+        began = time.perf_counter()
+        data, weights, scale = _scaled(decision)
+        program = FORMULATIONS[formulation](decision)
+        built = program.cpsat_model(data, weights)
+        table = [variable for row in built.table for variable in row]
+        if start is not None:
+            for variable, count in zip(table, program.counts(start).ravel().tolist(), strict=True):
+                built.model.add_hint(variable, count)
+        solver = cp_model.CpSolver()
+        _set_options(solver, options)
+        watch = IncumbentWatch(decision, options)
+        callback = _Callback(watch, program, table) if options.on_incumbent else None
+        build_s = time.perf_counter() - began
+        run = Interruptible(lambda: solver.solve(built.model, callback), solver.stop_search)
+        status = run.result()
+        wall_s = time.perf_counter() - began - build_s
+        watch.raise_error()
+        stop = STOP_REASONS[status]
+        if stop is StopReason.TIME_LIMIT:
+            if run.interrupted or watch.stop:
+                stop = StopReason.INTERRUPTED
+            elif options.time_limit_s is None:
+                stop = StopReason.OTHER_LIMIT
+        assignment = bound = None
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            assignment = _read(program, [solver.value(variable) for variable in table])
+            # the 64-bit bound, not the double beside it, which is inexact past 2^53
+            proven = solver.response_proto.inner_objective_lower_bound + built.constant
+            exact = Fraction(proven, scale * data.unit)
+            bound = int(exact) if decision.integral else exact
+        return Outcome(stop, assignment, bound, wall_s, build_s, solver.status_name(status))
+
+
+class _Callback(cp_model.CpSolverSolutionCallback):
+    """Hands each solution to the watch, and stops when it says so."""
+
+    def __init__(
+        self, watch: IncumbentWatch, program: Formulation, table: list[cp_model.IntVar]
+    ) -> None:
+        super().__init__()
+        self._watch, self._program, self._table = watch, program, table
+
+    def on_solution_callback(self) -> None:
+        """Take one solution."""
+        assignment = _read(self._program, [self.value(variable) for variable in self._table])
+        self._watch.report(assignment, None, self.wall_time)
+        if self._watch.stop:
+            self.stop_search()
+
+
+def _scaled(decision: Decision) -> tuple[ExactData, list[int], int]:
+    """Return the token data and weights as integers, and the scale of the weights.
+
+    Raises
+    ------
+    InputError
+        If a sum could leave 64-bit integers.
+    """
+    data = exact_data(decision)
+    weights, scale = discount_numerators(decision.gamma, decision.horizon)
+    highest = int(data.loads.max()) + sum(data.sizes.tolist())
+    highest += data.unit * decision.waiting * decision.horizon
+    if 2 * decision.workers * sum(weights) * highest >= LARGEST:
+        raise InputError(
+            f"cpsat: scaled to integers, gamma = {decision.gamma} with horizon "
+            f"{decision.horizon} and a token unit of 1/{data.unit} leaves 64-bit arithmetic; "
+            "use highs, a shorter horizon or a simpler gamma"
+        )
+    return data, list(weights), scale
+
+
+def _set_options(solver: cp_model.CpSolver, options: SolveOptions) -> None:
+    parameters = solver.parameters
+    parameters.num_workers = options.threads
+    parameters.random_seed = options.seed
+    parameters.relative_gap_limit = options.relative_gap
+    parameters.log_search_progress = options.verbose
+    parameters.catch_sigint_signal = False  # Python handles Ctrl-C, see Interruptible
+    if options.time_limit_s is not None and options.deterministic:
+        parameters.max_deterministic_time = options.time_limit_s
+    elif options.time_limit_s is not None:
+        parameters.max_time_in_seconds = options.time_limit_s
+    for name, value in options.native.items():
+        _set_native(parameters, name, value)
+
+
+def _set_native(parameters: Any, name: str, value: Any) -> None:
+    kind = type(parameters)
+    known = [field for field in dir(kind) if isinstance(getattr(kind, field), property)]
+    if name not in known:
+        raise unknown_name("cpsat option", name, known)
+    try:
+        setattr(parameters, name, value)
+    except TypeError:
+        present = type(getattr(parameters, name)).__name__
+        raise InputError(f"cpsat option {name} = {value!r}: expected a {present}") from None
+
+
+def _read(program: Formulation, values: list[int]) -> Assignment:
+    return program.assignment(np.array(values, np.int64).reshape(program.shape))

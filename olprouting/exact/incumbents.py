@@ -1,0 +1,64 @@
+"""Watching a running solver's solutions on behalf of ``SolveOptions.on_incumbent``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from olprouting.errors import InputError
+from olprouting.exact.check import recheck
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from olprouting.exact.options import SolveOptions
+    from olprouting.instances import Decision
+    from olprouting.instances.solve_result import Assignment
+
+
+class IncumbentWatch:
+    """Values each reported solution exactly, tells the user's callback, and minds its answer.
+
+    An exception of the callback stops the solver and is raised by `raise_error` afterwards: it
+    must not travel through the solver's own code.
+
+    Parameters
+    ----------
+    decision
+        The decision being solved.
+    options
+        Holds the callback.
+    """
+
+    def __init__(self, decision: Decision, options: SolveOptions) -> None:
+        self._decision = decision
+        self._tell = options.on_incumbent
+        self._best: int | Fraction | None = None
+        self._error: Exception | None = None
+        self.stop = False
+
+    def report(self, assignment: Assignment, bound: int | Fraction | None, seconds: float) -> None:
+        """Take one solution of the solver; sets `stop` if it should end."""
+        if self._tell is None or self.stop:
+            return
+        try:
+            value = recheck(self._decision, assignment)
+        except InputError:
+            return  # rounding in mid-search; the final answer is rechecked
+        if self._best is not None and value >= self._best:
+            return
+        self._best = value
+        below = None if bound is None else plain(min(bound, value))
+        try:
+            self.stop = bool(self._tell(plain(value), below, seconds))
+        except Exception as error:
+            self._error, self.stop = error, True
+
+    def raise_error(self) -> None:
+        """Raise what the callback raised, if it did."""
+        if self._error is not None:
+            raise self._error
+
+
+def plain(value: int | Fraction) -> int | float:
+    """Return an exact value as the number that results carry."""
+    return value if isinstance(value, int) else float(value)

@@ -1,0 +1,215 @@
+"""Backend for any MIP solver that Pyomo knows: the Pyomo models through its SolverFactory."""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import sys
+import time
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyomo.environ as pyo
+from pyomo.common.errors import ApplicationError
+from pyomo.common.tee import capture_output
+from pyomo.opt import TerminationCondition
+
+from olprouting.errors import InputError, SolverUnavailableError, unknown_name
+from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.bounds import proven_bound
+from olprouting.exact.formulations import FORMULATIONS, Formulation
+from olprouting.exact.options import SolveOptions
+from olprouting.instances import Decision, StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from olprouting.instances.solve_result import Assignment
+
+INTEGRALITY_TOLERANCE = 1e-4
+"""A count farther than this from an integer means that the solver did not keep it integer."""
+
+_T = TerminationCondition
+STOP_REASONS = {
+    _T.optimal: StopReason.OPTIMAL,
+    _T.globallyOptimal: StopReason.OPTIMAL,
+    _T.maxTimeLimit: StopReason.TIME_LIMIT,
+    _T.maxIterations: StopReason.OTHER_LIMIT,
+    _T.maxEvaluations: StopReason.OTHER_LIMIT,
+    _T.minFunctionValue: StopReason.OTHER_LIMIT,
+    _T.resourceInterrupt: StopReason.OTHER_LIMIT,
+    _T.userInterrupt: StopReason.INTERRUPTED,
+    _T.infeasible: StopReason.INFEASIBLE,
+    _T.infeasibleOrUnbounded: StopReason.INFEASIBLE_OR_UNBOUNDED,
+    # an imbalance has the bound 0, so that an unbounded model is a wrong model
+    _T.unbounded: StopReason.ERROR,
+    # locally optimal: found by a solver that does not branch
+    _T.locallyOptimal: StopReason.ERROR,
+    _T.feasible: StopReason.ERROR,
+    _T.minStepLength: StopReason.ERROR,
+    _T.noSolution: StopReason.ERROR,
+    _T.other: StopReason.ERROR,
+    _T.unknown: StopReason.ERROR,
+    _T.invalidProblem: StopReason.ERROR,
+    _T.solverFailure: StopReason.ERROR,
+    _T.internalSolverError: StopReason.ERROR,
+    _T.intermediateNonInteger: StopReason.ERROR,
+    _T.licensingProblems: StopReason.ERROR,
+    _T.error: StopReason.ERROR,
+}
+
+_GUROBI = {"relative_gap": "MIPGap", "threads": "Threads", "seed": "Seed"}
+_CBC = {"relative_gap": "ratioGap", "threads": "threads", "seed": "randomCbcSeed"}
+_HIGHS = {"relative_gap": "mip_rel_gap", "threads": "threads", "seed": "random_seed"}
+NATIVE_NAMES = {
+    "appsi_cbc": _CBC,
+    "appsi_gurobi": _GUROBI,
+    "appsi_highs": _HIGHS,
+    "cbc": _CBC,
+    "glpk": {"relative_gap": "mipgap"},
+    "gurobi": _GUROBI,
+    "gurobi_direct": _GUROBI,
+    "gurobi_persistent": _GUROBI,
+    "highs": _HIGHS,
+    "scip": {"relative_gap": "limits/gap", "seed": "randomization/randomseedshift"},
+}
+"""What solvers call the neutral options. Others get them through ``SolveOptions.native``."""
+
+
+class PyomoSolver:
+    """A solver of Pyomo's SolverFactory.
+
+    Parameters
+    ----------
+    name
+        Pyomo's name of the solver.
+
+    Raises
+    ------
+    InputError
+        If Pyomo does not know the name.
+    SolverUnavailableError
+        If the solver is not installed or not licensed.
+    """
+
+    def __init__(self, name: str) -> None:
+        known = [known for known in pyo.SolverFactory if not known.startswith("_")]
+        if name not in known:
+            raise unknown_name("Pyomo solver", name, known)
+        self._name = name
+        with _silence():
+            self._solver = pyo.SolverFactory(name)
+            if not _is_available(self._solver):
+                raise SolverUnavailableError(
+                    f"solver {name!r} is known to Pyomo, but is not installed or licensed here"
+                )
+        takes_start = getattr(self._solver, "warm_start_capable", bool)
+        self.abilities = Abilities(
+            tuple(FORMULATIONS),
+            warm_start=bool(takes_start()),
+            on_incumbent=False,
+            node_limit=False,
+        )
+
+    def run(
+        self,
+        decision: Decision,
+        formulation: str,
+        options: SolveOptions,
+        start: Assignment | None,
+    ) -> Outcome:
+        """Solve `decision`; see `Backend`."""
+        began = time.perf_counter()
+        program = FORMULATIONS[formulation](decision)
+        model = program.pyomo_model()
+        call: dict[str, Any] = {"load_solutions": False, "tee": options.verbose}
+        call["options"] = self._native_options(options)
+        if options.time_limit_s is not None:
+            call["timelimit"] = options.time_limit_s
+        if start is not None and self.abilities.warm_start:
+            program.set_values(model, program.counts(start))
+            call["warmstart"] = True
+        build_s = time.perf_counter() - began
+        if options.time_limit_s == 0:  # which Pyomo takes as no limit
+            return Outcome(StopReason.TIME_LIMIT, None, None, 0.0, build_s, "limit 0: not started")
+        try:
+            with self._thread_pool(), nullcontext() if options.verbose else _silence():
+                results = self._solver.solve(model, **call)
+        except KeyboardInterrupt:
+            wall_s = time.perf_counter() - began - build_s
+            return Outcome(StopReason.INTERRUPTED, None, None, wall_s, build_s, "interrupted")
+        except ApplicationError as error:
+            wall_s = time.perf_counter() - began - build_s
+            return Outcome(StopReason.ERROR, None, None, wall_s, build_s, str(error))
+        wall_s = time.perf_counter() - began - build_s
+        return self._outcome(decision, program, model, results, wall_s, build_s)
+
+    def _thread_pool(self) -> AbstractContextManager[None]:
+        if "highs" not in self._name:
+            return nullcontext()
+        from olprouting.exact.highs_threads import fresh_thread_pool
+
+        return fresh_thread_pool()
+
+    def _native_options(self, options: SolveOptions) -> dict[str, Any]:
+        names = NATIVE_NAMES.get(self._name, {})
+        native = {names[neutral]: getattr(options, neutral) for neutral in names}
+        defaults = SolveOptions()
+        for neutral in ("relative_gap", "threads", "seed"):
+            value = getattr(options, neutral)
+            if neutral not in names and value != getattr(defaults, neutral):
+                raise InputError(
+                    f"{neutral} = {value}: solver {self._name!r} does not take it by this name; "
+                    "give its own name in native"
+                )
+        return native | dict(options.native)
+
+    def _outcome(
+        self,
+        decision: Decision,
+        program: Formulation,
+        model: pyo.ConcreteModel,
+        results: Any,
+        wall_s: float,
+        build_s: float,
+    ) -> Outcome:
+        condition = results.solver.termination_condition
+        stop = STOP_REASONS[condition]
+        message = str(results.solver.termination_message or condition)
+        if condition is _T.licensingProblems:
+            raise SolverUnavailableError(f"solver {self._name!r} is not licensed here: {message}")
+        if stop is StopReason.ERROR or len(results.solution) == 0:
+            return Outcome(stop, None, None, wall_s, build_s, message)
+        model.solutions.load_from(results)
+        values = np.array([variable.value or 0.0 for variable in program.pyomo_counts(model)])
+        counts = np.rint(values)
+        if np.abs(values - counts).max() > INTEGRALITY_TOLERANCE:
+            message = f"{self._name} returned fractional counts: is it a MIP solver?"
+            return Outcome(StopReason.ERROR, None, None, wall_s, build_s, message)
+        assignment = program.assignment(counts.astype(np.int64).reshape(program.shape))
+        dual_bound = results.problem.lower_bound
+        bound = None if dual_bound is None else proven_bound(float(dual_bound), decision)
+        return Outcome(stop, assignment, bound, wall_s, build_s, message)
+
+
+def _is_available(solver: Any) -> bool:
+    try:
+        return bool(solver.available(exception_flag=False))
+    except (ApplicationError, ImportError, NotImplementedError):
+        return False
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Keep Python, its loggers and C code from writing to the terminal."""
+    logger = logging.getLogger("pyomo")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        with capture_output(capture_fd=True):
+            yield
+            # what C code printed to a pipe may still be in its buffer
+            ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
+    finally:
+        logger.setLevel(level)
