@@ -1,1 +1,1 @@
-"""Floor 5, one figure per module."""
+"""Figures, one per module: tables in, axes out. They know nothing of the rest of the package."""

@@ -1,1 +1,25 @@
 """Floor 3, routing rules."""
+
+from olprouting.policies.exact import ExactPolicy, decision_of
+from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Pairs, Policy
+from olprouting.policies.registry import (
+    PolicyOptions,
+    make_policy,
+    policy_names,
+    register_policy,
+)
+from olprouting.policies.view import View
+
+__all__ = [
+    "CompiledPolicy",
+    "ExactPolicy",
+    "FunctionPolicy",
+    "Pairs",
+    "Policy",
+    "PolicyOptions",
+    "View",
+    "decision_of",
+    "make_policy",
+    "policy_names",
+    "register_policy",
+]

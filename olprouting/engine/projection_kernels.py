@@ -1,0 +1,140 @@
+"""Compiled projection of loads over the window from forecast lengths, kept up to date by events.
+
+A request with forecast length o, admitted at x, is forecast to leave at iteration x + o. Events
+(admission, refresh, completion, the forecast running out) cost O(1) each, so that projecting costs
+O(G H) however many requests are active.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from olprouting.compiling import inlined
+from olprouting.engine.state import FAR, FRESH, GONE, IN_WINDOW, OVERDUE
+
+if TYPE_CHECKING:
+    from olprouting.engine.state import Rules, State
+
+
+@inlined
+def welcome(state: State, request: int) -> None:
+    """Count an admitted request; until the next refresh it outlasts the window."""
+    now = state.now[0]
+    g = state.worker[request]
+    state.standing[request] = FRESH
+    state.lasting_base[g] += state.prompt[request] - state.admission[request]
+    state.lasting_count[g] += 1
+    state.fresh[now.fresh] = request
+    now.fresh += 1
+
+
+@inlined
+def forget(state: State, request: int) -> None:
+    """Take a completed request out of the projection."""
+    standing = state.standing[request]
+    g = state.worker[request]
+    base = state.prompt[request] - state.admission[request]
+    if standing != OVERDUE:
+        state.lasting_base[g] -= base
+        state.lasting_count[g] -= 1
+    if standing == IN_WINDOW:
+        slot = (state.admission[request] + state.forecast[request]) % state.leaving_base.shape[1]
+        state.leaving_base[g, slot] -= base
+        state.leaving_count[g, slot] -= 1
+    state.standing[request] = GONE
+
+
+@inlined
+def forget_all(state: State) -> None:
+    """Start over after iterations in which nothing was active."""
+    now = state.now[0]
+    state.leave_head[:] = -1
+    now.fresh = 0
+    now.refreshed = -(2**60)
+    now.window_end = now.iteration - 1
+
+
+@inlined
+def update_forecast(rules: Rules, state: State) -> None:
+    """Make the projection that of the current iteration; renew the forecast when it is due."""
+    now = state.now[0]
+    expire(state)
+    if now.iteration - now.refreshed < rules.refresh_iterations:
+        return
+    now.refreshed = now.iteration
+    end = now.iteration + rules.horizon
+    for iteration in range(now.window_end + 1, end + 1):
+        request = state.leave_head[iteration % len(state.leave_head)]
+        while request >= 0:
+            if state.standing[request] == FAR:
+                enter_window(state, request, iteration)
+            request = state.leave_next[request]
+    now.window_end = end
+    for index in range(now.fresh):
+        request = state.fresh[index]
+        if state.standing[request] == FRESH:
+            file_forecast(state, request)
+    now.fresh = 0
+
+
+@inlined
+def expire(state: State) -> None:
+    """Turn requests that outlived their forecast into overdue ones."""
+    now = state.now[0]
+    bucket = now.iteration % len(state.leave_head)
+    slot = now.iteration % state.leaving_base.shape[1]
+    request = state.leave_head[bucket]
+    while request >= 0:
+        if state.standing[request] == IN_WINDOW:
+            forget(state, request)
+            state.standing[request] = OVERDUE
+        request = state.leave_next[request]
+    state.leave_head[bucket] = -1
+    state.leaving_base[:, slot] = 0
+    state.leaving_count[:, slot] = 0
+
+
+@inlined
+def file_forecast(state: State, request: int) -> None:
+    """Note when a fresh request is forecast to leave."""
+    now = state.now[0]
+    leaves = state.admission[request] + state.forecast[request]
+    if leaves <= now.iteration:
+        forget(state, request)
+        state.standing[request] = OVERDUE
+        return
+    bucket = leaves % len(state.leave_head)
+    state.leave_next[request] = state.leave_head[bucket]
+    state.leave_head[bucket] = request
+    if leaves <= now.window_end:
+        enter_window(state, request, leaves)
+    else:
+        state.standing[request] = FAR
+
+
+@inlined
+def enter_window(state: State, request: int, leaves: int) -> None:
+    """Count a request among those that leave within the window."""
+    g = state.worker[request]
+    slot = leaves % state.leaving_base.shape[1]
+    state.leaving_base[g, slot] += state.prompt[request] - state.admission[request]
+    state.leaving_count[g, slot] += 1
+    state.standing[request] = IN_WINDOW
+
+
+@inlined
+def project(state: State, width: int) -> None:
+    """Write A[g,h], h = 0..width-1, to `projected` as a flat (G, width) array."""
+    now = state.now[0]
+    window = state.leaving_base.shape[1]
+    for g in range(len(state.load)):
+        row = g * width
+        state.projected[row] = state.load[g]
+        base = state.lasting_base[g]
+        count = state.lasting_count[g]
+        slot = now.iteration % window
+        for h in range(1, width):
+            slot = slot + 1 if slot + 1 < window else 0
+            base -= state.leaving_base[g, slot]
+            count -= state.leaving_count[g, slot]
+            state.projected[row + h] = base + (now.iteration + h) * count

@@ -1,0 +1,25 @@
+"""What all figures share: axes to draw on, and colours that colour-blind readers can tell apart."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito (2008), the order adapted to white paper
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """Return `ax`, or axes of a new figure."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def colour(index: int) -> str:
+    """Return the colour of the series number `index`."""
+    return COLOURS[index % len(COLOURS)]

@@ -1,0 +1,119 @@
+"""Compiled FCFS rules: the earliest waiting request goes to a worker that the rule picks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.compiling import Floats, Ints, compiled
+from olprouting.policies.rules import JSQ, POWER_OF_TWO, RANDOM, ROUND_ROBIN, RuleParameters
+
+if TYPE_CHECKING:
+    from olprouting.policies.view import View
+
+
+@compiled
+def route_fcfs(
+    parameters: RuleParameters,
+    view: View,
+    pointer: Ints,
+    rng: np.random.Generator,
+    position: Ints,
+    worker: Ints,
+) -> None:
+    """Admit the first U requests and fill `position` and `worker`, shape (U,), with the pairs.
+
+    Loads, counts and free slots are updated after every assignment (balance paper, EC.2).
+    `pointer` is the round-robin memory, shape (1,), kept across iterations.
+    """
+    free = view.free_slots.copy()
+    active = np.empty(len(free))
+    load = np.empty(len(free))
+    for g in range(len(free)):
+        active[g] = view.active_requests[g]
+        load[g] = view.projected_load_tokens[g, 0]
+    rule = parameters.rule
+    for u in range(view.admissions):
+        if rule == RANDOM:
+            g = pick_free(free, rng)
+        elif rule == ROUND_ROBIN:
+            g = next_free(free, pointer)
+        elif rule == POWER_OF_TWO:
+            g = fewer_of_two(free, active, parameters.random_ties, rng)
+        elif rule == JSQ:
+            g = smallest_free(free, 1, active, parameters.random_ties, rng)
+        else:
+            g = smallest_free(free, 1, load, parameters.random_ties, rng)
+        position[u] = u
+        worker[u] = g
+        free[g] -= 1
+        active[g] += 1
+        load[g] += view.waiting_prompt_tokens[u]
+
+
+@compiled
+def pick_free(free: Ints, rng: np.random.Generator) -> int:
+    """Draw a worker uniformly among those with a free slot."""
+    eligible = 0
+    for g in range(len(free)):
+        if free[g] > 0:
+            eligible += 1
+    skip = int(rng.random() * eligible) if eligible > 1 else 0
+    for g in range(len(free)):
+        if free[g] > 0:
+            if skip == 0:
+                return g
+            skip -= 1
+    return -1
+
+
+@compiled
+def next_free(free: Ints, pointer: Ints) -> int:
+    """Return the next worker in cyclic order with a free slot and move the pointer past it."""
+    g = pointer[0] % len(free)
+    while free[g] == 0:
+        g = (g + 1) % len(free)
+    pointer[0] = (g + 1) % len(free)
+    return int(g)
+
+
+@compiled
+def fewer_of_two(free: Ints, active: Floats, random_ties: bool, rng: np.random.Generator) -> int:
+    """Draw two workers with replacement among those with a free slot; fewer active wins."""
+    first = pick_free(free, rng)
+    second = pick_free(free, rng)
+    if active[first] == active[second] and first != second:
+        if random_ties:
+            return first if rng.random() < 0.5 else second
+        return min(first, second)
+    return first if active[first] <= active[second] else second
+
+
+@compiled
+def smallest_free(
+    free: Ints, at_least: int, measure: Floats, random_ties: bool, rng: np.random.Generator
+) -> int:
+    """Return the worker with `at_least` free slots whose `measure` is smallest.
+
+    A random number is drawn only when there is a tie and `random_ties` holds.
+    """
+    best = -1
+    tied = 0
+    for g in range(len(free)):
+        if free[g] < at_least:
+            continue
+        if best < 0 or measure[g] < measure[best]:
+            best = g
+            tied = 1
+        elif measure[g] == measure[best]:
+            tied += 1
+    if tied == 1 or not random_ties:
+        return best
+    skip = int(rng.random() * tied)
+    for g in range(best, len(free)):
+        if free[g] >= at_least and measure[g] == measure[best]:
+            if skip == 0:
+                return g
+            skip -= 1
+    return best

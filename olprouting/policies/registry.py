@@ -1,0 +1,247 @@
+"""Routing rules by name: the built-in ones, registered ones, and functions in a file."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.policies import rules
+from olprouting.policies.exact import ExactPolicy
+from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Policy, RouteFunction
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+MAX_ENUMERATED_WINDOW = 12
+"""Up to this R_max Stage 2 enumerates subsets, beyond it searches reachable totals."""
+
+
+@dataclass(frozen=True)
+class PolicyOptions:
+    """Options of the built-in rules; each rule takes those it knows.
+
+    Parameters
+    ----------
+    ties
+        ``"random"`` (seeded) or ``"index"``: how ties between workers are broken.
+    horizon
+        Lookahead H of ``brh`` and ``exact``, >= 0.
+    beta
+        Overflow penalty of ``brh``, > 0.
+    gamma
+        Discount of ``brh`` and ``exact``, in (0, 1].
+    r_max
+        Requests at the head of the queue that Stage 2 of BR looks at, >= 1. Up to 12 the subsets
+        are enumerated; beyond that reachable totals are searched, with memory in proportion to
+        r_max x slots x tokens.
+    s_greedy
+        Stage 1 of BR works while more slots than this are free, >= 0.
+    br_growth
+        ``"frozen"`` (the paper's score) or ``"growing"`` candidates in the score of ``brh``.
+    subset_search
+        ``"auto"``, ``"enumerate"`` or ``"reachable"``: Stage 2's exact search.
+    solver, formulation, time_limit_s
+        How ``exact`` solves each decision.
+    growth
+        ``"growing"`` (the model) or ``"frozen"`` admitted requests in the program of ``exact``.
+
+    Raises
+    ------
+    InputError
+        If an option is out of range.
+    """
+
+    ties: Literal["random", "index"] = "random"
+    horizon: int = 80
+    beta: float = 43.0
+    gamma: float = 0.86
+    r_max: int = 4
+    s_greedy: int = 7
+    br_growth: Literal["frozen", "growing"] = "frozen"
+    subset_search: Literal["auto", "enumerate", "reachable"] = "auto"
+    solver: str = "highs"
+    formulation: str | None = None
+    time_limit_s: float | None = 10.0
+    growth: Literal["growing", "frozen"] = "growing"
+
+    def __post_init__(self) -> None:
+        choices = {
+            "ties": ("random", "index"),
+            "br_growth": ("frozen", "growing"),
+            "growth": ("growing", "frozen"),
+            "subset_search": ("auto", "enumerate", "reachable"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise unknown_name(name, str(getattr(self, name)), allowed)
+        ranges = {
+            "horizon": (self.horizon >= 0, ">= 0"),
+            "beta": (self.beta > 0, "> 0"),
+            "gamma": (0 < self.gamma <= 1, "in (0, 1]"),
+            "r_max": (self.r_max >= 1, ">= 1"),
+            "s_greedy": (self.s_greedy >= 0, ">= 0"),
+        }
+        for name, (fits, expected) in ranges.items():
+            if not fits:
+                raise InputError(f"{name} = {getattr(self, name)} must be {expected}")
+        if self.subset_search == "enumerate" and self.r_max > 20:
+            raise InputError(
+                f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "
+                "use subset_search='reachable'"
+            )
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of all options."""
+        return tuple(field.name for field in fields(cls))
+
+
+Factory = Callable[[int, PolicyOptions], Policy]
+"""Makes a policy for a number of workers and options."""
+
+_FCFS = {
+    "random": rules.RANDOM,
+    "round-robin": rules.ROUND_ROBIN,
+    "power-of-two": rules.POWER_OF_TWO,
+    "jsq": rules.JSQ,
+    "least-load": rules.LEAST_LOAD,
+}
+_REGISTERED: dict[str, Factory] = {}
+
+
+def policy_names() -> tuple[str, ...]:
+    """Return the names that `make_policy` knows."""
+    return (*_FCFS, "br0", "brh", "exact", *_REGISTERED)
+
+
+def register_policy(name: str, horizon: int = 0) -> Callable[[RouteFunction], RouteFunction]:
+    """Register a plain Python function as a routing rule (decorator).
+
+    Parameters
+    ----------
+    name
+        The name by which `make_policy`, `simulate` and the reports know it.
+    horizon
+        Lookahead H of the views it gets.
+
+    Raises
+    ------
+    InputError
+        If the name is a built-in rule's.
+
+    Examples
+    --------
+    >>> @register_policy("first-worker")
+    ... def first_worker(view, rng):
+    ...     free = np.repeat(np.arange(len(view.free_slots)), view.free_slots)
+    ...     return enumerate(free[: view.admissions])
+    """
+    if name in (*_FCFS, "br0", "brh", "exact"):
+        raise InputError(f"policy name {name!r} is built in; choose another")
+
+    def register(function: RouteFunction) -> RouteFunction:
+        _REGISTERED[name] = lambda workers, options: FunctionPolicy(name, function, horizon)
+        return function
+
+    return register
+
+
+def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -> Policy:
+    """Return the routing rule called `name`.
+
+    Parameters
+    ----------
+    name
+        A built-in or registered name (`policy_names`), or ``FILE.py:function`` or
+        ``module:function`` for a function ``(view, rng) -> pairs`` of the user's.
+    workers
+        Number of workers G of the cluster it will route for.
+    options
+        Options of the built-in rules.
+
+    Raises
+    ------
+    InputError
+        If the name is unknown (the known ones are listed).
+    """
+    options = options or PolicyOptions()
+    if name in _FCFS:
+        return CompiledPolicy(name, _parameters(_FCFS[name], options))
+    if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
+        return CompiledPolicy(name, _parameters(rules.BALANCE_ROUTE, options, float(workers)))
+    if name == "brh":
+        weights = options.gamma ** np.arange(options.horizon + 1, dtype=np.float64)
+        growing = int(options.br_growth == "growing")
+        return CompiledPolicy(
+            name,
+            _parameters(rules.BALANCE_ROUTE, options, options.beta, weights, growing),
+        )
+    if name == "exact":
+        return ExactPolicy(
+            horizon=options.horizon,
+            gamma=options.gamma if options.horizon else 1,
+            growth=options.growth,
+            solver=options.solver,
+            formulation=options.formulation,
+            time_limit_s=options.time_limit_s,
+            warm_start=make_policy("br0", workers, options),
+        )
+    if name in _REGISTERED:
+        return _REGISTERED[name](workers, options)
+    if ":" in name:
+        return FunctionPolicy(name, _function_at(name))
+    raise unknown_name("policy", name, (*policy_names(), "FILE.py:function"))
+
+
+def _parameters(
+    rule: int,
+    options: PolicyOptions,
+    overflow_penalty: float = 1.0,
+    offset_weights: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None,
+    growing: int = 0,
+) -> rules.RuleParameters:
+    enumerate_subsets = options.subset_search == "enumerate" or (
+        options.subset_search == "auto" and options.r_max <= MAX_ENUMERATED_WINDOW
+    )
+    return rules.RuleParameters(
+        rule=rule,
+        random_ties=options.ties == "random",
+        overflow_penalty=overflow_penalty,
+        offset_weights=np.ones(1) if offset_weights is None else offset_weights,
+        growing=growing,
+        window=options.r_max,
+        greedy_slots=options.s_greedy,
+        enumerate_subsets=enumerate_subsets,
+    )
+
+
+def _function_at(place: str) -> RouteFunction:
+    where, _, attribute = place.rpartition(":")
+    try:
+        module = (
+            _load_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
+        )
+        function = getattr(module, attribute)
+    except (ImportError, AttributeError, OSError, SyntaxError) as error:
+        raise InputError(f"policy {place!r}: cannot load it: {error}") from None
+    if not callable(function):
+        raise InputError(f"policy {place!r}: {attribute} is not a function")
+    return function  # type: ignore[no-any-return]
+
+
+def _load_file(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(path.stem, module)
+    spec.loader.exec_module(module)
+    return module

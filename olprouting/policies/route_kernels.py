@@ -1,0 +1,32 @@
+"""One compiled entry to all compiled rules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from olprouting.compiling import Ints, compiled
+from olprouting.policies.balance_route_kernels import route_balance
+from olprouting.policies.fcfs_kernels import route_fcfs
+from olprouting.policies.rules import BALANCE_ROUTE
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from olprouting.policies.rules import RuleParameters
+    from olprouting.policies.view import View
+
+
+@compiled
+def route_compiled(
+    parameters: RuleParameters,
+    view: View,
+    pointer: Ints,
+    rng: np.random.Generator,
+    position: Ints,
+    worker: Ints,
+) -> None:
+    """Fill `position` and `worker`, shape (U,), with the pairs that the rule admits."""
+    if parameters.rule == BALANCE_ROUTE:
+        route_balance(parameters, view, rng, position, worker)
+    else:
+        route_fcfs(parameters, view, pointer, rng, position, worker)
