@@ -268,7 +268,8 @@ def _table(*headings: str) -> Table:
 def _show(table: Table) -> None:
     from rich.console import Console
 
-    Console().print(table)
+    # Names and notices may hold brackets, which are no markup.
+    Console(markup=False).print(table)
 
 
 @contextmanager

@@ -40,6 +40,11 @@ def test_info_shows_lengths_arrivals_and_notices(run, tmp_path) -> None:
     assert "prompt_tokens" in shown
 
 
+def test_a_name_with_brackets_is_shown_as_it_is(run, tmp_path) -> None:
+    """Catches a file name that is taken for markup and vanishes."""
+    assert "[red]a.csv" in run("info", azure(tmp_path / "[red]a.csv"))
+
+
 def test_info_as_json_has_the_numbers(run, tmp_path) -> None:
     """Five requests in 10 s, one of them at the time of the one before."""
     shown = json.loads(run("info", azure(tmp_path / "a.csv"), "--json"))

@@ -83,6 +83,8 @@ def test_qwen_bailian_is_told_by_chat_id_and_counts_seconds_and_16_token_blocks(
         (line(1, 5, 5, []), "line 2, column 'hash_ids': must be a list of at least one block id"),
         (line(1, 5, 5, ["a"]), "line 2, column 'hash_ids': must hold whole numbers"),
         (line(1, 5, 5, [2**60]), "line 2, column 'hash_ids'"),
+        (line(1, 10**400, 5, [1]), "line 2, column 'input_length': inf must be a whole number"),
+        (line(1, 5, 5, [10**400]), "line 2, column 'hash_ids'"),
         ("[1, 2]", "line 2: expected a JSON object"),
         ("", "line 2: is blank"),
     ],

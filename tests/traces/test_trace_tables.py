@@ -90,11 +90,15 @@ def test_a_missing_value_in_parquet_is_named(tmp_path) -> None:
     assert "data row 2, column 'prompt_tokens': is empty" in refusal(path)
 
 
-def test_parquet_with_typed_times_is_read(tmp_path) -> None:
+@pytest.mark.parametrize("typed", [True, False])
+def test_calendar_times_in_parquet_are_read_typed_or_as_text(tmp_path, typed) -> None:
+    """pandas writes text as large_string, which is not Arrow's plain string type."""
     import pandas as pd
 
     path = tmp_path / "g.parquet"
-    moments = pd.to_datetime(["2024-01-01T00:00:00.25Z", "2024-01-01T00:00:01.00Z"])
+    moments = ["2024-01-01T00:00:00.25Z", "2024-01-01T00:00:01.00Z"]
+    if typed:
+        moments = pd.to_datetime(moments)
     frame = pd.DataFrame({"timestamp": moments, "prompt_tokens": [1, 2], "decode_tokens": [1, 2]})
     frame.to_parquet(path)
     np.testing.assert_array_equal(read_trace(path).arrival_s, [0, 0.75])

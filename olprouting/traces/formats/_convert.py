@@ -32,7 +32,8 @@ def holds_dates(values: pa.Array) -> bool:
 
     if pa.types.is_timestamp(values.type):
         return True
-    return pa.types.is_string(values.type) and len(values) > 0 and _no_number(str(values[0]))
+    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
+    return is_text and len(values) > 0 and _no_number(str(values[0]))
 
 
 def has_zone(values: pa.Array) -> bool:

@@ -16,10 +16,6 @@ class TraceFormat(Protocol):
     def name(self) -> str:
         """What `read_trace(format=...)` calls it."""
 
-    @property
-    def title(self) -> str:
-        """One line on what it is."""
-
     def recognises(self, source: Source) -> bool:
         """Whether the first bytes look like this format."""
 

@@ -32,7 +32,7 @@ class BlockHashLines:
 
     Parameters
     ----------
-    name, title
+    name
         See TraceFormat.
     time_unit
         Unit of `timestamp` unless the caller gives another.
@@ -43,7 +43,6 @@ class BlockHashLines:
     """
 
     name: str
-    title: str
     time_unit: str
     block_tokens: int
     marker: str | None = None
@@ -70,9 +69,7 @@ class BlockHashLines:
         raw = token_columns(place, ("input_length", prompts), ("output_length", decodes))
         raw.arrival_ticks = clock
         raw.ticks_per_s = TICKS_PER_S[unit]
-        raw.key = whole_numbers(
-            place, "hash_ids", np.array(keys, dtype=np.float64), first_row=1, at_least=-LARGEST
-        )
+        raw.key = np.array(keys, dtype=np.int64)
         raw.notices.append(f"timestamps taken as {unit}")
         if unit != "s" and (clock != np.floor(clock)).any():
             raw.notices.append(f"some timestamps have fractions of {unit}; is time_unit 's' meant?")
@@ -102,7 +99,8 @@ def number(place: Place, row: int, record: Any, field: str) -> float:
     value = record[field]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise place.error(row, field, f"{value!r:.60} is not a number")
-    return value
+    # JSON whole numbers have no limit; one that no double can hold fails the later check as inf.
+    return value if abs(value) <= LARGEST else float(str(value))
 
 
 def token_columns(
@@ -121,8 +119,8 @@ def _hash_ids(place: Place, line: int, record: dict[str, Any]) -> list[int]:
     hash_ids = record.get("hash_ids")
     if not isinstance(hash_ids, list) or not hash_ids:
         raise place.error(line, "hash_ids", "must be a list of at least one block id")
-    if not all(isinstance(block, int) for block in hash_ids[:2]):
-        raise place.error(line, "hash_ids", "must hold whole numbers")
+    if not all(isinstance(block, int) and abs(block) <= LARGEST for block in hash_ids[:2]):
+        raise place.error(line, "hash_ids", "must hold whole numbers of at most 2^53")
     return hash_ids
 
 

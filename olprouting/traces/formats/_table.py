@@ -31,7 +31,7 @@ class TableFormat:
 
     Parameters
     ----------
-    name, title
+    name
         See TraceFormat.
     prompt_tokens, decode_tokens
         Accepted names of the token columns, best first. Case and spaces do not matter.
@@ -48,7 +48,6 @@ class TableFormat:
     """
 
     name: str
-    title: str
     prompt_tokens: tuple[str, ...]
     decode_tokens: tuple[str, ...]
     arrival: Mapping[str, str | None] = field(default_factory=dict)

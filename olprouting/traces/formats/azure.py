@@ -4,7 +4,6 @@ from olprouting.traces.formats._table import TableFormat
 
 AZURE = TableFormat(
     name="azure",
-    title="Azure LLM inference CSV (TIMESTAMP, ContextTokens, GeneratedTokens)",
     arrival={"TIMESTAMP": None},
     needs_arrival=True,
     prompt_tokens=("ContextTokens",),

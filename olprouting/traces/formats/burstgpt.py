@@ -4,7 +4,6 @@ from olprouting.traces.formats._table import TableFormat
 
 BURSTGPT = TableFormat(
     name="burstgpt",
-    title="BurstGPT CSV (Timestamp in s, Request tokens, Response tokens)",
     arrival={"Timestamp": "s"},
     needs_arrival=True,
     prompt_tokens=("Request tokens",),

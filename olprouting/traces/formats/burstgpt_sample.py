@@ -20,7 +20,6 @@ _LOOKS_LIKE = re.compile(rb'"data"\s*:\s*\[\s*\{\s*"(in|out)put_length"')
 @dataclass(frozen=True)
 class _LengthsDocument:
     name: str
-    title: str
 
     def recognises(self, source: Source) -> bool:
         return _LOOKS_LIKE.search(source.head) is not None
@@ -45,5 +44,4 @@ class _LengthsDocument:
 
 BURSTGPT_SAMPLE = _LengthsDocument(
     name="burstgpt-sample",
-    title='BurstGPT sample JSON ({"data": [{"input_length", "output_length"}]})',
 )

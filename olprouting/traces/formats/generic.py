@@ -10,7 +10,6 @@ _NAMED = (OWN, AZURE, BURSTGPT, VIDUR)
 
 GENERIC = TableFormat(
     name="generic",
-    title="any CSV or Parquet with usual column names",
     arrival={
         "arrival_s": "s",
         "arrived_at": "s",

@@ -4,7 +4,6 @@ from olprouting.traces.formats._records import BlockHashLines
 
 MOONCAKE = BlockHashLines(
     name="mooncake",
-    title="Mooncake FAST'25 JSON lines (timestamp in ms, 512-token hash_ids)",
     time_unit="ms",
     block_tokens=512,
 )

@@ -4,7 +4,6 @@ from olprouting.traces.formats._table import TableFormat
 
 OWN = TableFormat(
     name="olprouting",
-    title="olprouting CSV or Parquet (arrival_s, release_iteration, prompt_tokens, ...)",
     arrival={"arrival_s": "s"},
     prompt_tokens=("prompt_tokens",),
     decode_tokens=("decode_tokens",),

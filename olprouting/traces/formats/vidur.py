@@ -4,7 +4,6 @@ from olprouting.traces.formats._table import TableFormat
 
 VIDUR = TableFormat(
     name="vidur",
-    title="Vidur CSV (num_prefill_tokens, num_decode_tokens, optional arrived_at in s)",
     arrival={"arrived_at": "s"},
     prompt_tokens=("num_prefill_tokens",),
     decode_tokens=("num_decode_tokens",),
