@@ -144,9 +144,8 @@ def spread_batches(trace: Trace, rng: np.random.Generator) -> Trace:
     shared = sizes[batch] > 1
     if len(moments) < 2 or not shared.any():
         return trace
-    moved_s = np.where(shared, arrival_s + shares * gaps_s[batch], arrival_s)
     return trace.with_notice(
         f"{int(shared.sum())} requests that shared {int((sizes > 1).sum())} arrival times spread "
         "until the next arrival",
-        arrival_s=np.minimum(moved_s, np.append(moments[1:], np.inf)[batch]),
+        arrival_s=np.where(shared, arrival_s + shares * gaps_s[batch], arrival_s),
     )

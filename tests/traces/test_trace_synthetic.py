@@ -99,7 +99,10 @@ def test_a_drawn_trace_has_the_quantiles_correlation_and_rate_of_its_profile(nam
         assert trace.arrival_s is None
     else:
         assert trace.arrival_s[0] == 0
-        assert (MANY - 1) / trace.arrival_s[-1] == pytest.approx(profile.rate_per_s, rel=0.05)
+        # Mooncake's gaps are mostly 0: the mean of 400,000 has a standard error of 0.5%. Without
+        # scaling, interpolation alone is 3% off.
+        last_s = from_profile(name, 400_000, rng()).arrival_s[-1]
+        assert 399_999 / last_s == pytest.approx(profile.rate_per_s, rel=0.02)
 
 
 def test_profiles_are_those_of_the_real_traces(shared_data) -> None:

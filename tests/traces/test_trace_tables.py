@@ -119,6 +119,13 @@ def test_an_export_keeps_a_clock_that_starts_late(tmp_path, suffix) -> None:
     assert read_trace(path).arrival_s.tolist() == [0.1, 0.30000000000000004]
 
 
+def test_a_window_of_an_export_begins_at_0(tmp_path) -> None:
+    """What is cut out is a trace of its own: its first arrival must not stay at 30 s."""
+    path = tmp_path / "t.csv"
+    write_trace(Trace([5, 6, 7], [1, 1, 1], arrival_s=[10, 30, 31]), path)
+    assert read_trace(path, start_s=20).arrival_s.tolist() == [0, 1]
+
+
 def test_an_export_on_an_epoch_clock_is_rebased(tmp_path) -> None:
     """An epoch clock would put every request 54 years after the start of the run."""
     path = write(
