@@ -12,7 +12,7 @@ Source: balance paper, section 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -36,13 +36,23 @@ class CpSatModel:
         The CP-SAT model.
     table
         The counts, items by workers.
+    tokens, requests
+        b_g and n_g, by worker.
+    peaks
+        M_h, by offset, where it has rows.
+    rows
+        The ranges of b_g and n_g, and the barrier rows that they leave.
     constant
         To be added to the model's objective.
     """
 
     model: cp_model.CpModel
     table: list[list[cp_model.IntVar]]
-    constant: int
+    tokens: dict[int, cp_model.IntVar]
+    requests: dict[int, cp_model.IntVar]
+    peaks: dict[int, cp_model.IntVar]
+    rows: BarrierRows
+    constant: int = 0
 
 
 def build_assignment(
@@ -67,9 +77,8 @@ def build_assignment(
     workers = list(range(len(free_slots)))
     table = [[model.new_bool_var(f"place_r{i}_w{g}") for g in workers] for i in range(len(sizes))]
     once = np.ones_like(sizes)
-    added = _add_totals(model, table, workers, free_slots, sizes, once, growth, loads)
-    constant = _add_barrier(model, added, loads, weights, growth)
-    return CpSatModel(model, table, constant)
+    built = _add_totals(model, table, workers, free_slots, sizes, once, growth, loads)
+    return _add_barrier(built, loads, weights, growth)
 
 
 def build_size_class(
@@ -104,21 +113,35 @@ def build_size_class(
         ]
         for size, supply in zip(sizes.tolist(), supplies.tolist(), strict=True)
     ]
-    added = _add_totals(model, table, workers, free_slots, sizes, supplies, growth, loads)
+    built = _add_totals(model, table, workers, free_slots, sizes, supplies, growth, loads)
     for group in interchangeable_workers(loads, free_slots, workers):
         for g, following in pairwise(group):
-            model.add(added.tokens[g] >= added.tokens[following])  # (7)
-    constant = _add_barrier(model, added, loads, weights, growth)
-    return CpSatModel(model, table, constant)
+            model.add(built.tokens[g] >= built.tokens[following])  # (7)
+    return _add_barrier(built, loads, weights, growth)
 
 
-@dataclass(frozen=True)
-class _Added:
-    """b_g and n_g by worker, and the barrier rows that their ranges leave."""
+def add_hint(built: CpSatModel, sizes: Integers, counts: Integers, peaks: Integers) -> None:
+    """Hint every variable at a feasible point: CP-SAT may drop a hint that leaves some out.
 
-    tokens: dict[int, cp_model.IntVar]
-    requests: dict[int, cp_model.IntVar]
-    rows: BarrierRows
+    Parameters
+    ----------
+    built
+        A model of this module.
+    sizes
+        The size of each item of the table.
+    counts
+        The table, items by workers.
+    peaks
+        M_h, shape (H+1,).
+    """
+    for row, values in zip(built.table, counts.tolist(), strict=True):
+        for variable, value in zip(row, values, strict=True):
+            built.model.add_hint(variable, value)
+    for k, g in enumerate(built.tokens):
+        built.model.add_hint(built.tokens[g], int(sizes @ counts[:, k]))
+        built.model.add_hint(built.requests[g], int(counts[:, k].sum()))
+    for h, peak in built.peaks.items():
+        built.model.add_hint(peak, int(peaks[h]))
 
 
 def _add_totals(
@@ -130,44 +153,42 @@ def _add_totals(
     supplies: Integers,
     growth: int,
     loads: Integers,
-) -> _Added:
+) -> CpSatModel:
     """(2), (4), (5) and (6)."""
     rows = barrier_rows(loads, free_slots, np.repeat(sizes, supplies), growth)
-    added = _Added({}, {}, rows)
+    built = CpSatModel(model, table, {}, {}, {}, rows)
     for k, g in enumerate(workers):
         column = [row[k] for row in table]
         # n_g <= c_g is the upper end of its range
-        added.requests[g] = model.new_int_var(
+        built.requests[g] = model.new_int_var(
             int(rows.fewest[g]), int(rows.most[g]), f"requests_w{g}"
         )
-        added.tokens[g] = model.new_int_var(
+        built.tokens[g] = model.new_int_var(
             int(rows.smallest[g]), int(rows.largest[g]), f"tokens_w{g}"
         )
-        model.add(added.requests[g] == sum(column))
-        model.add(added.tokens[g] == cp_model.LinearExpr.weighted_sum(column, sizes.tolist()))
+        model.add(built.requests[g] == sum(column))
+        model.add(built.tokens[g] == cp_model.LinearExpr.weighted_sum(column, sizes.tolist()))
     for row, supply in zip(table, supplies.tolist(), strict=True):
         model.add(sum(row) <= supply)
-    model.add(sum(added.requests.values()) == rows.admissions)
-    return added
+    model.add(sum(built.requests.values()) == rows.admissions)
+    return built
 
 
-def _add_barrier(
-    model: cp_model.CpModel, added: _Added, loads: Integers, weights: list[int], growth: int
-) -> int:
-    """(3) and (1); return the constant of (1)."""
-    workers, rows = len(loads), added.rows
+def _add_barrier(built: CpSatModel, loads: Integers, weights: list[int], growth: int) -> CpSatModel:
+    """(3) and (1); return the model with the constant of (1)."""
+    model, workers, rows = built.model, len(loads), built.rows
     highest = loads + rows.largest[:, None] + np.outer(rows.most, growth * np.arange(len(weights)))
-    terms = [-sum(weights) * tokens for tokens in added.tokens.values()]
+    terms = [-sum(weights) * tokens for tokens in built.tokens.values()]
     constant = 0
     for h, (weight, floor) in enumerate(zip(weights, rows.floor.tolist(), strict=True)):
         constant -= weight * (int(loads[:, h].sum()) + growth * h * rows.admissions)
         if not rows.binding[:, h].any():
             constant += workers * weight * floor
             continue
-        peak = model.new_int_var(floor, int(highest[:, h].max()), f"peak_h{h}")
+        peak = built.peaks[h] = model.new_int_var(floor, int(highest[:, h].max()), f"peak_h{h}")
         terms.append(workers * weight * peak)
         for g in np.flatnonzero(rows.binding[:, h]).tolist():
-            grown = growth * h * added.requests[g]
-            model.add(peak >= int(loads[g, h]) + added.tokens[g] + grown)
+            grown = growth * h * built.requests[g]
+            model.add(peak >= int(loads[g, h]) + built.tokens[g] + grown)
     model.minimize(sum(terms))
-    return constant
+    return replace(built, constant=constant)

@@ -53,8 +53,7 @@ class CpSat:
         built = program.cpsat_model(data, weights)
         table = [variable for row in built.table for variable in row]
         if start is not None:
-            for variable, count in zip(table, program.counts(start).ravel().tolist(), strict=True):
-                built.model.add_hint(variable, count)
+            program.hint(built, data, program.counts(start))
         solver = cp_model.CpSolver()
         _set_options(solver, options)
         watch = IncumbentWatch(decision, options)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import pyomo.environ as pyo
 
+    from models.barrier_rows import Numbers
     from models.imbalance_cpsat import CpSatModel
     from olprouting.exact.check import ExactData
     from olprouting.instances.solve_result import Assignment
@@ -52,6 +53,10 @@ class Formulation(Protocol):
 
     def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
         """Return the program in integers as a CP-SAT model."""
+        ...
+
+    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
+        """Hint every variable of a CP-SAT model at `counts`."""
         ...
 
     def counts(self, assignment: Assignment) -> Counts:
@@ -89,7 +94,10 @@ class RequestAssignment:
 
     def set_values(self, model: pyo.ConcreteModel, counts: Counts) -> None:
         """Give every variable of `model` its value at `counts`."""
-        peaks = _peaks(self.decision, self.assignment(counts))
+        d = self.decision
+        peaks = _peaks(
+            d.projected_load_tokens, d.waiting_prompt_tokens, _growth(d), self.assignment(counts)
+        )
         imbalance_assignment.set_values(model, counts, peaks)
 
     def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
@@ -100,6 +108,14 @@ class RequestAssignment:
         return imbalance_cpsat.build_assignment(
             data.loads, d.free_slots, data.sizes, weights, _growth(d) * data.unit
         )
+
+    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
+        """Hint every variable of a CP-SAT model at `counts`."""
+        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+
+        grown = _growth(self.decision) * data.unit
+        peaks = _peaks(data.loads, data.sizes, grown, self.assignment(counts))
+        imbalance_cpsat.add_hint(built, data.sizes, counts, peaks)
 
     def counts(self, assignment: Assignment) -> Counts:
         """Return the table of an assignment."""
@@ -152,7 +168,10 @@ class SizeClasses:
 
     def set_values(self, model: pyo.ConcreteModel, counts: Counts) -> None:
         """Give every variable of `model` its value at `counts`."""
-        peaks = _peaks(self.decision, self.assignment(counts))
+        d = self.decision
+        peaks = _peaks(
+            d.projected_load_tokens, d.waiting_prompt_tokens, _growth(d), self.assignment(counts)
+        )
         imbalance_size_class.set_values(model, self.sizes, counts, peaks)
 
     def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
@@ -160,10 +179,22 @@ class SizeClasses:
         from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         d = self.decision
-        sizes = np.array(sorted(set(data.sizes.tolist())))
         return imbalance_cpsat.build_size_class(
-            data.loads, d.free_slots, sizes, self.supplies, weights, _growth(d) * data.unit
+            data.loads,
+            d.free_slots,
+            _distinct(data),
+            self.supplies,
+            weights,
+            _growth(d) * data.unit,
         )
+
+    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
+        """Hint every variable of a CP-SAT model at `counts`."""
+        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+
+        grown = _growth(self.decision) * data.unit
+        peaks = _peaks(data.loads, data.sizes, grown, self.assignment(counts))
+        imbalance_cpsat.add_hint(built, _distinct(data), counts, peaks)
 
     def counts(self, assignment: Assignment) -> Counts:
         """Return the table of an assignment, interchangeable workers in the model's order."""
@@ -206,13 +237,15 @@ def _growth(decision: Decision) -> int:
     return 1 if decision.growth is Growth.GROWING else 0
 
 
-def _peaks(decision: Decision, assignment: Assignment) -> npt.NDArray[Any]:
-    """Return M_h = max_g Lambda[g,h] in tokens, shape (H+1,)."""
-    loads = decision.projected_load_tokens.copy()
-    grown = _growth(decision) * np.arange(decision.horizon + 1)
-    if decision.waiting_prompt_tokens.dtype.kind == "f":
-        loads = loads.astype(np.float64)
+def _distinct(data: ExactData) -> Counts:
+    return np.array(sorted(set(data.sizes.tolist())), np.int64)
+
+
+def _peaks(loads: Numbers, sizes: Numbers, growth: int, assignment: Assignment) -> npt.NDArray[Any]:
+    """Return M_h = max_g Lambda[g,h], shape (H+1,), in the unit of the data."""
+    filled = loads.astype(np.result_type(loads, sizes))
+    grown = growth * np.arange(loads.shape[1])
     for request, worker in assignment:
-        loads[worker] = loads[worker] + decision.waiting_prompt_tokens[request] + grown
-    peaks: npt.NDArray[Any] = loads.max(axis=0)
+        filled[worker] += sizes[request] + grown
+    peaks: npt.NDArray[Any] = filled.max(axis=0)
     return peaks
