@@ -5,13 +5,19 @@ from olprouting.exact.check import objective, recheck
 from olprouting.exact.export import export
 from olprouting.exact.options import SolveOptions
 from olprouting.exact.solve import solve
-from olprouting.exact.solvers import available_solvers, solver_names, why_unavailable
+from olprouting.exact.solvers import (
+    available_solvers,
+    formulations_of,
+    solver_names,
+    why_unavailable,
+)
 
 __all__ = [
     "SolveOptions",
     "assignments",
     "available_solvers",
     "export",
+    "formulations_of",
     "objective",
     "recheck",
     "solve",

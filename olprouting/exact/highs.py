@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import highspy
 import numpy as np
-from highspy import HighsModelStatus as Status
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.exact.backend import Abilities, Outcome
@@ -32,28 +31,29 @@ if TYPE_CHECKING:
     from olprouting.instances.solve_result import Assignment
 
 STOP_REASONS = {
-    Status.kOptimal: StopReason.OPTIMAL,
-    Status.kModelEmpty: StopReason.OPTIMAL,
-    Status.kInfeasible: StopReason.INFEASIBLE,
-    Status.kUnboundedOrInfeasible: StopReason.INFEASIBLE_OR_UNBOUNDED,
-    Status.kTimeLimit: StopReason.TIME_LIMIT,
-    Status.kSolutionLimit: StopReason.NODE_LIMIT,  # HiGHS's word for mip_max_nodes
-    Status.kInterrupt: StopReason.INTERRUPTED,
-    Status.kIterationLimit: StopReason.OTHER_LIMIT,
-    Status.kObjectiveBound: StopReason.OTHER_LIMIT,
-    Status.kObjectiveTarget: StopReason.OTHER_LIMIT,
-    Status.kMemoryLimit: StopReason.OTHER_LIMIT,
+    "kOptimal": StopReason.OPTIMAL,
+    "kModelEmpty": StopReason.OPTIMAL,
+    "kInfeasible": StopReason.INFEASIBLE,
+    "kUnboundedOrInfeasible": StopReason.INFEASIBLE_OR_UNBOUNDED,
+    "kTimeLimit": StopReason.TIME_LIMIT,
+    "kSolutionLimit": StopReason.NODE_LIMIT,  # HiGHS's word for mip_max_nodes
+    "kInterrupt": StopReason.INTERRUPTED,
+    "kHighsInterrupt": StopReason.INTERRUPTED,
+    "kIterationLimit": StopReason.OTHER_LIMIT,
+    "kObjectiveBound": StopReason.OTHER_LIMIT,
+    "kObjectiveTarget": StopReason.OTHER_LIMIT,
+    "kMemoryLimit": StopReason.OTHER_LIMIT,
     # an imbalance has the bound 0, so that an unbounded model is a wrong model
-    Status.kUnbounded: StopReason.ERROR,
-    Status.kNotset: StopReason.ERROR,
-    Status.kLoadError: StopReason.ERROR,
-    Status.kModelError: StopReason.ERROR,
-    Status.kPresolveError: StopReason.ERROR,
-    Status.kSolveError: StopReason.ERROR,
-    Status.kPostsolveError: StopReason.ERROR,
-    Status.kUnknown: StopReason.ERROR,
+    "kUnbounded": StopReason.ERROR,
+    "kNotset": StopReason.ERROR,
+    "kLoadError": StopReason.ERROR,
+    "kModelError": StopReason.ERROR,
+    "kPresolveError": StopReason.ERROR,
+    "kSolveError": StopReason.ERROR,
+    "kPostsolveError": StopReason.ERROR,
+    "kUnknown": StopReason.ERROR,
 }
-
+"""By name, because the members vary with HiGHS's version."""
 
 TUNED = {"presolve": "off", "mip_heuristic_run_feasibility_jump": False}
 """Our programs are small and have no rows to spare: on decisions of 8 workers, 3 free slots, 32
@@ -212,7 +212,7 @@ def _outcome(
     build_s: float,
 ) -> Outcome:
     status, info = solver.getModelStatus(), solver.getInfo()
-    stop = STOP_REASONS[status]
+    stop = STOP_REASONS[status.name]
     if stop is StopReason.NODE_LIMIT and options.node_limit is None:
         stop = StopReason.OTHER_LIMIT
     feasible = int(highspy.SolutionStatus.kSolutionStatusFeasible)

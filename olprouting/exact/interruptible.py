@@ -32,6 +32,7 @@ class Interruptible(Generic[T]):
         self._cancel = cancel
         self._error: BaseException | None = None
         self._returned: list[T] = []
+        self._done = threading.Event()
         self.interrupted = False
 
     def result(self) -> T:
@@ -39,14 +40,13 @@ class Interruptible(Generic[T]):
 
         A second Ctrl-C is raised. An exception of `run` is raised here.
         """
-        thread = threading.Thread(target=self._in_thread, daemon=True)
-        thread.start()
+        threading.Thread(target=self._in_thread, daemon=True).start()
         try:
-            self._wait(thread)
+            self._wait()
         except KeyboardInterrupt:
             self.interrupted = True
             self._cancel()
-            self._wait(thread)
+            self._wait()
         if self._error is not None:
             raise self._error
         return self._returned[0]
@@ -56,9 +56,11 @@ class Interruptible(Generic[T]):
             self._returned.append(self._run())
         except BaseException as error:  # handed to the caller's thread
             self._error = error
+        finally:
+            self._done.set()
 
-    @staticmethod
-    def _wait(thread: threading.Thread) -> None:
-        # a join without time limit cannot be interrupted on Windows
-        while thread.is_alive():
-            thread.join(_POLL_S)
+    def _wait(self) -> None:
+        # not Thread.join: interrupted, it takes a running thread for ended (CPython 3.11); in
+        # short waits, because a wait without end cannot be interrupted on Windows
+        while not self._done.wait(_POLL_S):
+            pass

@@ -69,6 +69,17 @@ def why_unavailable(name: str) -> str | None:
     return None
 
 
+def formulations_of(name: str) -> tuple[str, ...]:
+    """Return the formulations that the solver `name` takes, its default first.
+
+    Raises
+    ------
+    InputError
+        As `load` does.
+    """
+    return load(name).abilities.formulations
+
+
 def load(name: str) -> Backend:
     """Return the backend of the solver `name`.
 

@@ -1,0 +1,94 @@
+"""Solvers by name: known, available, unknown."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from olprouting.errors import InputError, SolverUnavailableError
+from olprouting.exact import available_solvers, solve, solver_names, why_unavailable
+from olprouting.instances import Decision
+
+
+def test_a_typo_lists_the_solvers_and_suggests_one(e2: Decision) -> None:
+    # falling back to another solver silently would change what a study measures
+    with pytest.raises(InputError, match=r"'gruobi'.*mean 'gurobi'\?.*here: .*cpsat, highs"):
+        solve(e2, solver="gruobi")
+
+
+def test_an_unknown_pyomo_name_is_refused(e2: Decision) -> None:
+    with pytest.raises(InputError, match=r"unknown Pyomo solver 'higs'.*'highs'"):
+        solve(e2, solver="pyomo:higs")
+
+
+def test_any_pyomo_solver_may_be_named(e2: Decision) -> None:
+    result = solve(e2, solver="pyomo:highs")
+    assert (result.solver, result.objective) == ("pyomo:highs", 1)
+
+
+def test_a_known_solver_that_is_not_here_says_so(e2: Decision) -> None:
+    missing = set(solver_names()) - set(available_solvers())
+    if not missing:
+        pytest.skip("every known solver is installed")
+    name = sorted(missing)[0]
+    with pytest.raises(SolverUnavailableError, match=name):
+        solve(e2, solver=name)
+    assert why_unavailable(name)
+
+
+def test_our_own_solvers_are_always_there() -> None:
+    assert {"highs", "cpsat", "brute-force", "appsi_highs"} <= set(available_solvers())
+
+
+def test_an_unknown_formulation_lists_those_of_the_solver(e2: Decision) -> None:
+    with pytest.raises(InputError, match="'sizeclass'; known: assignment, size-class"):
+        solve(e2, formulation="sizeclass")
+
+
+def test_brute_force_refuses_what_it_cannot_enumerate(hard: Decision) -> None:
+    with pytest.raises(InputError, match="assignments exceed 200000; use another solver"):
+        solve(hard, solver="brute-force")
+
+
+def test_cpsat_refuses_what_leaves_64_bits() -> None:
+    # 50^80 does not fit; rounding the weights would prove something else
+    decision = Decision([[5] * 81, [9] * 81], [1, 1], [3, 4], gamma="0.86")
+    with pytest.raises(InputError, match=r"gamma = 43/50 with horizon 80 .* use highs"):
+        solve(decision, solver="cpsat")
+
+
+def test_every_native_status_has_a_stop_reason() -> None:
+    # a status that is missing from a table would surface as KeyError in a long run
+    from highspy import HighsModelStatus
+    from ortools.sat.python import cp_model
+    from pyomo.opt import TerminationCondition
+
+    from olprouting.exact import cpsat, highs, pyomo_solver
+
+    assert set(highs.STOP_REASONS) >= set(HighsModelStatus.__members__)
+    assert set(pyomo_solver.STOP_REASONS) == set(TerminationCondition)
+    native = ("OPTIMAL", "FEASIBLE", "INFEASIBLE", "MODEL_INVALID", "UNKNOWN")
+    assert set(cpsat.STOP_REASONS) == {getattr(cp_model, name) for name in native}
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["forwards", "backwards"])
+def test_import_order_does_not_matter(order: int) -> None:
+    # shared libraries of pyarrow, pandas and OR-Tools have crashed each other
+    modules = ["pandas", "pyarrow", "highspy", "ortools.sat.python.cp_model"][::order]
+    script = "\n".join(f"import {module}" for module in modules) + (
+        "\nfrom olprouting.exact import solve"
+        "\nfrom olprouting.instances import Decision"
+        "\ne1 = Decision([[10], [4]], [1, 2], [2, 4, 4])"
+        "\nassert [solve(e1, solver=s).objective for s in ('highs', 'cpsat')] == [0, 0]"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_importing_loads_no_solver() -> None:
+    script = (
+        "import sys, olprouting.exact, olprouting.cli.solve, olprouting.cli.doctor\n"
+        "assert not {'pyomo', 'highspy', 'ortools', 'cvxpy', 'numba'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
