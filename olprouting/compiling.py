@@ -41,7 +41,7 @@ def compiled(function: Kernel) -> Kernel:
 def is_warm(kernel: Callable[..., Any]) -> bool:
     """Whether machine code for `kernel` lies in the cache of this machine."""
     cache_file = getattr(kernel, "_cache")._cache_file  # noqa: B009  (untyped attribute)
-    return bool(cache_file.load())
+    return bool(cache_file._load_index())
 
 
 def inlined(function: Kernel) -> Kernel:

@@ -37,6 +37,8 @@ class SimulationResult:
         Per request in seconds, shape (N,); NaN where it did not come to that.
     series, series_load_tokens
         Per kept iteration: SERIES_COLUMNS, and the load of every worker; None without a series.
+    released_by_time
+        Whether arrival times released the requests, rather than iterations or a backlog.
     interrupted
         Whether Ctrl-C ended the run.
     wall_s
@@ -56,6 +58,7 @@ class SimulationResult:
     finish_s: npt.NDArray[np.float64]
     series: npt.NDArray[np.float64] | None
     series_load_tokens: npt.NDArray[np.int64] | None
+    released_by_time: bool
     interrupted: bool
     wall_s: float
 
@@ -72,7 +75,8 @@ class SimulationResult:
         columns = ("worker", "admission_iteration", "release_s", "first_token_s", "finish_s")
         for name in columns:
             frame[name] = getattr(self, name)
-        frame["release_iteration"] = self.release_iteration
+        if not self.released_by_time:  # else arrival_s releases them again
+            frame["release_iteration"] = self.release_iteration
         return frame
 
     def series_frame(self) -> pd.DataFrame:
@@ -109,6 +113,7 @@ def collect(
     state: State,
     series: Series | None,
     *,
+    released_by_time: bool,
     interrupted: bool,
     wall_s: float,
 ) -> SimulationResult:
@@ -129,6 +134,7 @@ def collect(
         series_load_tokens=(
             None if series is None else np.concatenate([loads for _, loads in series])
         ),
+        released_by_time=released_by_time,
         interrupted=interrupted,
         wall_s=wall_s,
     )

@@ -152,6 +152,7 @@ def simulate(
         known.name,
         state,
         series if series_every else None,
+        released_by_time=mode == BY_TIME,
         interrupted=interrupted,
         wall_s=wall_s,
     )

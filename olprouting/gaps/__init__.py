@@ -1,1 +1,19 @@
-"""Floor 4, how far routing rules are from the proven optimum."""
+"""Floor 4, how far routing rules are from the proven optimum of each decision."""
+
+from olprouting.gaps.measure import GapRecord, Judge, Lookahead
+from olprouting.gaps.report import GapReport, PolicyGaps
+from olprouting.gaps.sampling import SampledDecision, SampledRun, sample_run
+from olprouting.gaps.study import DEFAULT_POLICIES, gaps
+
+__all__ = [
+    "DEFAULT_POLICIES",
+    "GapRecord",
+    "GapReport",
+    "Judge",
+    "Lookahead",
+    "PolicyGaps",
+    "SampledDecision",
+    "SampledRun",
+    "gaps",
+    "sample_run",
+]

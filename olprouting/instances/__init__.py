@@ -3,10 +3,11 @@
 from olprouting.instances.cluster import Cluster, PowerModel, StepTime
 from olprouting.instances.decision import Decision, Growth
 from olprouting.instances.gap import absolute_gap, relative_gap
-from olprouting.instances.solve_result import SolveResult, StopReason
+from olprouting.instances.solve_result import PROOF_TOLERANCE_TOKENS, SolveResult, StopReason
 from olprouting.instances.trace import Trace
 
 __all__ = [
+    "PROOF_TOLERANCE_TOKENS",
     "Cluster",
     "Decision",
     "Growth",

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "olprouting/solve-result/1"
 
+PROOF_TOLERANCE_TOKENS = 1e-3
+"""A bound this close proves the optimum for practical purposes. Floating-point solvers cannot close
+the gap exactly where gamma < 1; `SolveResult.status` tells whether it is closed."""
+
 Assignment = tuple[tuple[int, int], ...]
 """Admitted requests as (request index, worker index) pairs, by request index."""
 
@@ -93,6 +97,12 @@ class SolveResult:
         if self.stop_reason in limits and self.assignment is None:
             return "limit_no_solution"
         return str(self.stop_reason)
+
+    @property
+    def proven(self) -> bool:
+        """Whether objective and bound agree to `PROOF_TOLERANCE_TOKENS`."""
+        gap = self.absolute_gap
+        return gap is not None and gap <= PROOF_TOLERANCE_TOKENS
 
     @property
     def absolute_gap(self) -> float | None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -59,18 +59,18 @@ class PolicyOptions:
         If an option is out of range.
     """
 
-    ties: Literal["random", "index"] = "random"
+    ties: str = "random"
     horizon: int = 80
     beta: float = 43.0
     gamma: float = 0.86
     r_max: int = 4
     s_greedy: int = 7
-    br_growth: Literal["frozen", "growing"] = "frozen"
-    subset_search: Literal["auto", "enumerate", "reachable"] = "auto"
+    br_growth: str = "frozen"
+    subset_search: str = "auto"
     solver: str = "highs"
     formulation: str | None = None
     time_limit_s: float | None = 10.0
-    growth: Literal["growing", "frozen"] = "growing"
+    growth: str = "growing"
 
     def __post_init__(self) -> None:
         choices = {

@@ -1,0 +1,56 @@
+"""The command `olprouting`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from olprouting.cli.doctor import doctor
+from olprouting.cli.gaps import gaps
+from olprouting.cli.simulate import simulate
+from olprouting.cli.solve import solve
+from olprouting.cli.traces import traces_app
+from olprouting.errors import InputError
+
+BAD_INPUT = 2
+INTERRUPTED = 130
+
+app = typer.Typer(
+    name="olprouting",
+    help="Route LLM requests to decode workers: exact models, fast rules, and the gap between.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(gaps)
+app.command()(simulate)
+app.command()(solve)
+app.add_typer(traces_app)
+app.command()(doctor)
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    if version:
+        from olprouting.versions import versions
+
+        typer.echo(f"olprouting {versions()['olprouting']}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; bad input is one line on stderr and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        typer.echo(f"olprouting: {error}", err=True)
+        sys.exit(BAD_INPUT)
+    except KeyboardInterrupt:
+        typer.echo("olprouting: interrupted", err=True)
+        sys.exit(INTERRUPTED)

@@ -1,0 +1,191 @@
+"""`olprouting gaps`: how far each routing rule is from the proven optimum."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from olprouting.cli import options as o
+from olprouting.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from olprouting.gaps import GapReport, PolicyGaps
+
+PoliciesOption = Annotated[
+    str | None,
+    typer.Option(help="Comma-separated rules, or FILE.py:function; all built-in ones by default."),
+]
+DecisionsOption = Annotated[str, typer.Option(help="Decisions to solve per rule, or all.")]
+JudgedByOption = Annotated[
+    str,
+    typer.Option(
+        help="Program that judges: own (H=0 for rules without lookahead), myopic, horizon, both."
+    ),
+]
+TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact solve.")]
+OutOption = Annotated[
+    Path | None, typer.Option(help="Folder for tables and figure.", show_default=False)
+]
+
+
+def gaps(
+    trace: o.TraceOption = o.DEFAULT_TRACE,
+    policies: PoliciesOption = None,
+    workers: o.WorkersOption = 8,
+    slots: o.SlotsOption = 72,
+    requests: o.RequestsOption = None,
+    waiting: o.WaitingOption = 32,
+    arrivals: o.ArrivalsOption = "backlog",
+    horizon: o.HorizonOption = 80,
+    beta: o.BetaOption = 43.0,
+    gamma: o.GammaOption = 0.86,
+    r_max: o.RMaxOption = 4,
+    s_greedy: o.SGreedyOption = 7,
+    br_growth: o.BrGrowthOption = "frozen",
+    growth: o.GrowthOption = "growing",
+    forecast: o.ForecastOption = "oracle",
+    refresh: o.RefreshOption = "iteration",
+    ties: o.TiesOption = "random",
+    decisions: DecisionsOption = "50",
+    judged_by: JudgedByOption = "own",
+    solver: o.SolverOption = "highs",
+    formulation: o.FormulationOption = None,
+    time_limit: TimeLimitOption = 2.0,
+    step_time: o.StepTimeOption = "balance-authors",
+    seed: o.SeedOption = 0,
+    out: OutOption = None,
+    as_json: o.JsonOption = False,
+) -> None:
+    """Run each rule on a trace, solve its decisions exactly, and report the gaps.
+
+    Without arguments: 2,000 requests drawn from the embedded profile of the Azure 2023
+    conversation trace.
+    """
+    folder = None if out is None else o.writable_folder(out)
+    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.forecasts import make_forecast
+    from olprouting.gaps import DEFAULT_POLICIES
+    from olprouting.gaps import gaps as run_gaps
+    from olprouting.policies import PolicyOptions
+
+    rule_options = PolicyOptions(
+        ties=ties,
+        horizon=horizon,
+        beta=beta,
+        gamma=gamma,
+        r_max=r_max,
+        s_greedy=s_greedy,
+        br_growth=br_growth,
+        solver=solver,
+        formulation=formulation,
+        time_limit_s=time_limit,
+        growth=growth,
+    )
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed)
+    announce_compilation()
+    with progress_bar() as advance:
+        report = run_gaps(
+            workload.trace,
+            o.make_cluster(workers, slots, step_time),
+            _names(policies) or DEFAULT_POLICIES,
+            options=rule_options,
+            decisions=_number_or_all(decisions),
+            judged_by=judged_by,
+            backlog=workload.backlog,
+            forecast=make_forecast(forecast),
+            refresh=refresh,
+            time_limit_s=time_limit,
+            seed=seed,
+            on_progress=advance,
+        )
+    written = report.write(folder) if folder is not None and report.records else ()
+    if as_json:
+        typer.echo(json.dumps(report.to_document()))
+    else:
+        _print(report)
+    for path in written:
+        typer.echo(f"wrote {path}", err=True)
+    if report.interrupted:
+        raise KeyboardInterrupt
+
+
+def _names(text: str | None) -> list[str]:
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def _number_or_all(text: str) -> int | None:
+    if text == "all":
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise InputError(f"--decisions {text!r}: expected a number >= 1, or all")
+    return int(text)
+
+
+def _print(report: GapReport) -> None:
+    settings = report.settings
+    typer.echo(
+        f"{settings['trace']}: {settings['requests']} requests, {len(settings['slots'])} workers "
+        f"x {max(settings['slots'])} slots, judged by {settings['solver']}"
+    )
+    rows = report.policies
+    _table(
+        "Shares of the sampled decisions",
+        {
+            "mean imbalance": [f"{row.mean_imbalance_tokens:,.0f}" for row in rows],
+            "solved": [f"{row.sampled}/{row.decisions}" for row in rows],
+            "proven": [f"{row.share_proven:.1%}" for row in rows],
+            "optimal": [f"{row.share_optimal:.1%}" for row in rows],
+            "captured": [
+                "-" if row.share_captured is None else f"{row.share_captured:.1%}" for row in rows
+            ],
+        },
+        rows,
+        "captured: part of JSQ's excess over the optimum avoided on the same states",
+    )
+    _table(
+        "Gap of a decision",
+        {
+            f"{name}{unit}": [f"{getattr(row, f'gap_{name}{field}'):{form}}" for row in rows]
+            for field, unit, form in (("_tokens", "", ",.0f"), ("", " %", ".1%"))
+            for name in ("mean", "median", "p95", "max")
+        },
+        rows,
+        "in tokens, and as a share of the decision's own value; against the bound where unproven",
+    )
+    _table(
+        "Times",
+        {
+            "route p50 us": [f"{row.dispatch_p50_s * 1e6:.1f}" for row in rows],
+            "route p99 us": [f"{row.dispatch_p99_s * 1e6:.1f}" for row in rows],
+            "solve p50 ms": [f"{row.solve_p50_s * 1e3:.1f}" for row in rows],
+            "solve p99 ms": [f"{row.solve_p99_s * 1e3:.1f}" for row in rows],
+        },
+        rows,
+        "a routing call, its call from Python included; an exact solve, model building included",
+    )
+    for notice in settings["notices"]:
+        typer.echo(f"note: {notice}", err=True)
+    if report.interrupted:
+        typer.echo("interrupted: the tables hold what was finished", err=True)
+
+
+def _table(
+    title: str, columns: dict[str, list[str]], rows: Sequence[PolicyGaps], caption: str
+) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("policy", no_wrap=True)
+    table.add_column("H", justify="right")
+    for heading in columns:
+        table.add_column(heading, justify="right")
+    for row, *cells in zip(rows, *columns.values(), strict=True):
+        table.add_row(row.policy, str(row.horizon), *cells)
+    Console().print(table)

@@ -1,0 +1,149 @@
+"""Options that several commands share, and what they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from olprouting.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+
+    from olprouting.instances import Cluster, Trace
+
+DEFAULT_TRACE = "azure-2023-conv-like"
+DEFAULT_REQUESTS = 2000
+
+TraceOption = Annotated[
+    str, typer.Option("--trace", help="A file, or a name of `olprouting traces list`.")
+]
+RequestsOption = Annotated[
+    int | None, typer.Option(min=1, help="Use the first so many requests.", show_default=False)
+]
+WorkersOption = Annotated[int, typer.Option(min=1, help="Workers G.")]
+SlotsOption = Annotated[int, typer.Option(min=1, help="Slots per worker B.")]
+WaitingOption = Annotated[
+    int, typer.Option(min=1, help="Visible waiting requests, where arrivals are a backlog.")
+]
+ArrivalsOption = Annotated[
+    str,
+    typer.Option(
+        help="backlog (all requests known in order, --waiting of them visible), recorded, "
+        "poisson:RATE (per second), or batches:N:S (N requests every S seconds)."
+    ),
+]
+StepTimeOption = Annotated[
+    str, typer.Option(help="Step-time preset: balance-authors, llama-3-8b-a100-tp1, ...")
+]
+HorizonOption = Annotated[int, typer.Option(min=0, help="Lookahead H of brh and exact.")]
+BetaOption = Annotated[float, typer.Option(help="Overflow penalty beta of brh.")]
+GammaOption = Annotated[float, typer.Option(help="Discount gamma of brh and exact, in (0, 1].")]
+RMaxOption = Annotated[int, typer.Option(min=1, help="R_max: window of BR's second stage.")]
+SGreedyOption = Annotated[int, typer.Option(min=0, help="S_greedy: BR's first stage above it.")]
+TiesOption = Annotated[str, typer.Option(help="Ties between workers: random or index.")]
+GrowthOption = Annotated[
+    str, typer.Option(help="Admitted requests in the exact program: growing or frozen.")
+]
+BrGrowthOption = Annotated[
+    str, typer.Option(help="Candidates in the score of brh: frozen (as published) or growing.")
+]
+SearchOption = Annotated[
+    str, typer.Option(help="BR's subset search: auto, enumerate or reachable.")
+]
+ForecastOption = Annotated[str, typer.Option(help="oracle, or noisy:SPREAD.")]
+RefreshOption = Annotated[
+    str, typer.Option(help="Renew the forecast every iteration, or every horizon iterations.")
+]
+SolverOption = Annotated[
+    str, typer.Option(help="highs, cpsat, or any solver that Pyomo knows as pyomo:NAME.")
+]
+FormulationOption = Annotated[
+    str | None, typer.Option(help="size-class or assignment.", show_default=False)
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A trace made ready for a run: which requests, and how they are released."""
+
+    trace: Trace
+    backlog: int | None
+
+
+def load_workload(
+    name: str, requests: int | None, arrivals: str, waiting: int, seed: int
+) -> Workload:
+    """Read a trace and apply an arrival process.
+
+    Raises
+    ------
+    InputError
+        If the trace cannot be read or `arrivals` is not understood.
+    """
+    import numpy as np
+
+    from olprouting.traces import profile_names, require_arrivals, resolve
+
+    if name in profile_names():
+        trace = resolve(name, requests=requests or DEFAULT_REQUESTS, seed=seed)
+    else:
+        trace = resolve(name)
+        trace = trace if requests is None else trace.head(requests)
+    if arrivals == "backlog":
+        return Workload(trace, waiting)
+    if arrivals == "recorded":
+        if trace.release_iteration is None:
+            require_arrivals(trace)
+        return Workload(trace, None)
+    return Workload(_with_arrivals(trace, arrivals, np.random.default_rng([seed, 2])), None)
+
+
+def _with_arrivals(trace: Trace, arrivals: str, rng: np.random.Generator) -> Trace:
+    from olprouting.traces import batches, poisson
+
+    kind, *numbers = arrivals.split(":")
+    try:
+        if kind == "poisson" and len(numbers) == 1:
+            return poisson(trace, float(numbers[0]), rng)
+        if kind == "batches" and len(numbers) == 2:
+            return batches(trace, int(numbers[0]), every_s=float(numbers[1]))
+    except InputError:
+        raise
+    except ValueError:
+        pass
+    raise InputError(
+        f"--arrivals {arrivals!r}: expected backlog, recorded, poisson:RATE or batches:N:S"
+    )
+
+
+def make_cluster(workers: int, slots: int, step_time: str) -> Cluster:
+    """Return a cluster of equal workers with a named step-time model."""
+    from olprouting.instances import Cluster, StepTime
+
+    preset = StepTime.preset(step_time, slots)
+    return Cluster.homogeneous(workers, slots, step_time=preset)
+
+
+def writable_folder(folder: Path) -> Path:
+    """Return `folder`, created if need be, after writing to it and removing what was written.
+
+    Raises
+    ------
+    InputError
+        If it cannot be created or written to.
+    """
+    probe = folder / ".olprouting-probe"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"--out {folder}: cannot write there: {error.strerror}") from None
+    return folder

@@ -1,0 +1,45 @@
+"""Progress on stderr, on a terminal only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Advance = Callable[[str, int, int], None]
+"""Called with (what is being done, units done, units in all)."""
+
+
+@contextmanager
+def progress_bar() -> Iterator[Advance]:
+    """Show a bar with the time left; the caller advances it."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("starting", total=None)
+
+        def advance(what: str, done: int, total: int) -> None:
+            bar.update(task, description=what, completed=done, total=total)
+
+        yield advance
+
+
+def announce_compilation() -> None:
+    """Say on stderr that kernels are being compiled, if this machine has none yet."""
+    from rich.console import Console
+
+    from olprouting.compiling import is_warm
+    from olprouting.engine.iteration_kernels import advance
+
+    if not is_warm(advance):
+        Console(stderr=True).print("compiling the routing kernels: once, about half a minute")

@@ -1,0 +1,191 @@
+"""The gap of one decision: the policy's value against the proven optimum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.exact import SolveOptions, objective, solve
+from olprouting.instances import (
+    PROOF_TOLERANCE_TOKENS,
+    Growth,
+    StopReason,
+    absolute_gap,
+    relative_gap,
+)
+from olprouting.policies import decision_of
+
+if TYPE_CHECKING:
+    from olprouting.gaps.sampling import SampledDecision
+    from olprouting.instances import Decision
+    from olprouting.instances.solve_result import Assignment
+    from olprouting.policies import Policy
+
+
+class Lookahead(StrEnum):
+    """The window by which a policy's decisions are judged."""
+
+    OWN = "own"
+    """H = 0 for rules without lookahead, the horizon program for those with."""
+    MYOPIC = "myopic"
+    """H = 0 for all."""
+    HORIZON = "horizon"
+    """The horizon program for all."""
+    BOTH = "both"
+    """Each policy by H = 0 and by the horizon program."""
+
+
+@dataclass(frozen=True)
+class GapRecord:
+    """One decision of one policy against the optimum. Values in tokens.
+
+    Attributes
+    ----------
+    policy, iteration, horizon
+        Whose decision, when, and the window H it is judged by.
+    waiting, admissions, free_slots
+        Size of the decision.
+    value_tokens
+        Weighted imbalance the policy's assignment leaves.
+    jsq_value_tokens
+        The same for JSQ on the same state.
+    best_tokens, bound_tokens
+        Best assignment found and proven lower bound; equal where proven.
+    status
+        How the solver ended.
+    proven
+        Whether best and bound agree (`SolveResult.proven`).
+    gap_tokens, gap, gap_of_load
+        What the policy loses (at most, where not proven): value minus best where proven, else
+        minus bound; relative to the value; and relative to the weighted G x heaviest load.
+    optimal
+        Whether the policy's assignment is proven optimal.
+    solve_s, build_s
+        Seconds of the exact solve and of building its model.
+    """
+
+    policy: str
+    iteration: int
+    horizon: int
+    waiting: int
+    admissions: int
+    free_slots: int
+    value_tokens: float
+    jsq_value_tokens: float
+    best_tokens: float
+    bound_tokens: float
+    status: str
+    proven: bool
+    gap_tokens: float
+    gap: float
+    gap_of_load: float
+    optimal: bool
+    solve_s: float
+    build_s: float
+
+
+@dataclass(frozen=True)
+class Judge:
+    """How decisions are judged.
+
+    Parameters
+    ----------
+    jsq
+        The baseline of the share captured.
+    gamma, growth
+        Discount and growth of the horizon program (at H = 0 the discount is 1).
+    solver, formulation, options
+        How to solve; each solve starts from the policy's own assignment.
+    seed
+        Seed of the baseline's tie-breaks.
+    """
+
+    jsq: Policy
+    gamma: float
+    growth: Growth | str
+    solver: str
+    formulation: str | None
+    options: SolveOptions
+    seed: int
+
+    def measure(self, policy: str, sampled: SampledDecision, lookahead: int) -> GapRecord:
+        """Compare what `policy` chose with the proven optimum of the same decision.
+
+        Parameters
+        ----------
+        policy
+            Name of the policy that chose.
+        sampled
+            The state and the choice.
+        lookahead
+            Window H by which to judge, at most that of the sampled view.
+
+        Returns
+        -------
+        GapRecord
+            All values recomputed exactly. The bound holds whether or not the solve finished.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If the solve was interrupted.
+        """
+        decision = self._decision(sampled, lookahead)
+        value = objective(decision, sampled.assignment)
+        result = solve(
+            decision,
+            solver=self.solver,
+            formulation=self.formulation,
+            options=replace(self.options, warm_start=sampled.assignment),
+        )
+        if result.stop_reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        best = value if result.objective is None else result.objective
+        bound = 0 if result.bound is None else result.bound  # no imbalance is negative
+        proven = result.proven
+        reference = best if proven else bound
+        gap_tokens = absolute_gap(value, reference) or 0.0
+        return GapRecord(
+            policy=policy,
+            iteration=sampled.view.iteration,
+            horizon=decision.horizon,
+            waiting=decision.waiting,
+            admissions=decision.admissions,
+            free_slots=int(decision.free_slots.sum()),
+            value_tokens=float(value),
+            jsq_value_tokens=float(objective(decision, self._jsq_assignment(sampled))),
+            best_tokens=float(best),
+            bound_tokens=float(bound),
+            status=result.status,
+            proven=proven,
+            gap_tokens=gap_tokens,
+            gap=relative_gap(value, reference) or 0.0,
+            gap_of_load=gap_tokens / weighted_peak(decision, sampled.assignment),
+            optimal=proven and gap_tokens <= PROOF_TOLERANCE_TOKENS,
+            solve_s=result.wall_s,
+            build_s=result.build_s,
+        )
+
+    def _decision(self, sampled: SampledDecision, lookahead: int) -> Decision:
+        decision = decision_of(sampled.view, self.gamma, self.growth)
+        return decision if lookahead else decision.myopic()
+
+    def _jsq_assignment(self, sampled: SampledDecision) -> Assignment:
+        rng = np.random.default_rng([self.seed, sampled.view.iteration])
+        view = sampled.view
+        myopic = np.ascontiguousarray(view.projected_load_tokens[:, :1])
+        return tuple(sorted(self.jsq.route(view._replace(projected_load_tokens=myopic), rng)))
+
+
+def weighted_peak(decision: Decision, assignment: Assignment) -> float:
+    """Return ``G * sum_h gamma^h * max_g Lambda[g,h]`` of an assignment, in tokens."""
+    load = decision.projected_load_tokens.astype(np.float64)
+    growing = decision.growth is Growth.GROWING
+    for request, worker in assignment:
+        load[worker] += decision.waiting_prompt_tokens[request]
+        load[worker] += np.arange(decision.horizon + 1) if growing else 0
+    weights = float(decision.gamma) ** np.arange(decision.horizon + 1)
+    return float(decision.workers * weights @ load.max(axis=0))

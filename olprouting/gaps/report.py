@@ -1,0 +1,189 @@
+"""Gaps of several policies, summed up and written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from olprouting.gaps.measure import GapRecord
+    from olprouting.gaps.sampling import SampledRun
+
+SCHEMA = "olprouting/gaps/1"
+
+
+@dataclass(frozen=True)
+class PolicyGaps:
+    """One policy judged by one window.
+
+    Attributes
+    ----------
+    policy, horizon
+        Who, and the window H of the program it is judged by.
+    mean_imbalance_tokens, throughput_tokens_per_s
+        Of the whole run.
+    decisions, sampled
+        Decisions in the run, and how many were solved exactly.
+    gap_mean_tokens, gap_median_tokens, gap_p95_tokens, gap_max_tokens
+        What a decision loses against the optimum (at most, where not proven).
+    gap_mean, gap_median, gap_p95, gap_max
+        The same relative to the policy's value, 0..1.
+    share_optimal
+        Share of sampled decisions at which the policy is proven optimal.
+    share_captured
+        Part of JSQ's excess over the optimum that the policy avoids on the same states; where
+        not proven the bound stands in for the optimum, so that the share is never overstated.
+        None where JSQ is optimal throughout.
+    share_proven
+        Share of sampled decisions whose optimum was proven.
+    dispatch_p50_s, dispatch_p99_s
+        Time of a routing call, including the call from Python.
+    solve_p50_s, solve_p99_s
+        Time of an exact solve, model building included.
+    """
+
+    policy: str
+    horizon: int
+    mean_imbalance_tokens: float
+    throughput_tokens_per_s: float
+    decisions: int
+    sampled: int
+    gap_mean_tokens: float
+    gap_median_tokens: float
+    gap_p95_tokens: float
+    gap_max_tokens: float
+    gap_mean: float
+    gap_median: float
+    gap_p95: float
+    gap_max: float
+    share_optimal: float
+    share_captured: float | None
+    share_proven: float
+    dispatch_p50_s: float
+    dispatch_p99_s: float
+    solve_p50_s: float
+    solve_p99_s: float
+
+    @classmethod
+    def of(cls, run: SampledRun, records: list[GapRecord]) -> PolicyGaps:
+        """Sum up the records (at least one) of one policy and window."""
+        tokens = np.array([record.gap_tokens for record in records])
+        relative = np.array([record.gap for record in records])
+        solve_s = np.array([record.solve_s + record.build_s for record in records])
+        return cls(
+            policy=records[0].policy,
+            horizon=records[0].horizon,
+            mean_imbalance_tokens=run.result.metrics.mean_imbalance_tokens,
+            throughput_tokens_per_s=run.result.metrics.throughput_tokens_per_s,
+            decisions=run.decisions,
+            sampled=len(records),
+            gap_mean_tokens=float(tokens.mean()),
+            gap_median_tokens=float(np.median(tokens)),
+            gap_p95_tokens=float(np.quantile(tokens, 0.95)),
+            gap_max_tokens=float(tokens.max()),
+            gap_mean=float(relative.mean()),
+            gap_median=float(np.median(relative)),
+            gap_p95=float(np.quantile(relative, 0.95)),
+            gap_max=float(relative.max()),
+            share_optimal=float(np.mean([record.optimal for record in records])),
+            share_captured=share_captured(records),
+            share_proven=float(np.mean([record.proven for record in records])),
+            dispatch_p50_s=float(np.quantile(run.dispatch_s, 0.5)),
+            dispatch_p99_s=float(np.quantile(run.dispatch_s, 0.99)),
+            solve_p50_s=float(np.quantile(solve_s, 0.5)),
+            solve_p99_s=float(np.quantile(solve_s, 0.99)),
+        )
+
+
+def share_captured(records: list[GapRecord]) -> float | None:
+    """Return (sum z_JSQ - sum z_policy) / (sum z_JSQ - sum z*), None if JSQ leaves nothing."""
+    optimum = sum(record.value_tokens - record.gap_tokens for record in records)
+    jsq = sum(record.jsq_value_tokens for record in records)
+    policy = sum(record.value_tokens for record in records)
+    return (jsq - policy) / (jsq - optimum) if jsq > optimum else None
+
+
+@dataclass(frozen=True, eq=False)
+class GapReport:
+    """How far several policies are from the optimum on one trace.
+
+    Attributes
+    ----------
+    settings
+        What was asked, as plain values: trace, cluster, options, seed, versions.
+    policies
+        One entry per policy and window.
+    records
+        One entry per solved decision.
+    series
+        Per policy (name): start_s and imbalance_tokens of every iteration.
+    interrupted
+        Whether Ctrl-C ended the study; what is here is complete in itself.
+    """
+
+    settings: dict[str, Any]
+    policies: tuple[PolicyGaps, ...]
+    records: tuple[GapRecord, ...]
+    series: dict[str, pd.DataFrame]
+    interrupted: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per policy and window."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(entry) for entry in self.policies])
+
+    def records_frame(self) -> pd.DataFrame:
+        """Return one row per solved decision."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(record) for record in self.records])
+
+    def summary(self) -> str:
+        """Return one aligned line per policy and window."""
+        columns = ("policy", "horizon", "mean_imbalance_tokens", "gap_mean_tokens", "gap_mean")
+        shares = ("share_optimal", "share_captured", "share_proven")
+        return str(self.to_frame()[[*columns, *shares]].to_string(index=False))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return settings and policies as plain JSON types."""
+        return {
+            "schema": SCHEMA,
+            "settings": self.settings,
+            "interrupted": self.interrupted,
+            "policies": [asdict(entry) for entry in self.policies],
+        }
+
+    def plot(self) -> Any:
+        """Draw the gap distributions and the imbalance over time; return the figure."""
+        from olprouting.plots.gaps import plot_gaps
+
+        return plot_gaps(self.records_frame(), self.series)
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write tables (CSV, Parquet), settings (JSON) and the figure (PNG) to `folder`.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = tuple(
+            folder / name
+            for name in ("gaps.csv", "decisions.csv", "decisions.parquet", "gaps.json", "gaps.png")
+        )
+        table, decisions, parquet, document, picture = paths
+        self.to_frame().to_csv(table, index=False)
+        self.records_frame().to_csv(decisions, index=False)
+        self.records_frame().to_parquet(parquet, index=False)
+        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
+        self.plot().savefig(picture, dpi=150)
+        return paths

@@ -1,0 +1,98 @@
+"""The decisions a policy meets on its own path through a trace, or a uniform sample of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from olprouting.engine import DecisionEvent, SimulationResult, simulate
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from olprouting.instances import Cluster, Trace
+    from olprouting.instances.solve_result import Assignment
+    from olprouting.policies import Policy, View
+
+
+@dataclass(frozen=True)
+class SampledDecision:
+    """A decision as the policy met it, and what it chose."""
+
+    view: View
+    assignment: Assignment
+
+
+@dataclass(frozen=True)
+class SampledRun:
+    """A policy's run with a uniform sample of its decisions.
+
+    Attributes
+    ----------
+    result
+        The whole run.
+    sample
+        Sampled decisions in the order they came.
+    decisions
+        How many decisions the run had, iterations with nothing to admit not counted.
+    dispatch_s
+        Seconds that each of them took, shape (decisions,).
+    """
+
+    result: SimulationResult
+    sample: tuple[SampledDecision, ...]
+    decisions: int
+    dispatch_s: npt.NDArray[np.float64]
+
+
+def sample_run(
+    trace: Trace,
+    cluster: Cluster,
+    policy: Policy,
+    *,
+    sample_size: int | None,
+    seed: int = 0,
+    **options: Any,
+) -> SampledRun:
+    """Run `policy` and keep a uniform sample of its decisions (reservoir sampling).
+
+    Parameters
+    ----------
+    trace, cluster, policy
+        As for `simulate`.
+    sample_size
+        How many decisions to keep, >= 1; None keeps all.
+    seed
+        Seed of the run, and (independently) of the sample.
+    options
+        Further arguments of `simulate`.
+
+    Returns
+    -------
+    SampledRun
+        The run and the sample.
+    """
+    picker = np.random.default_rng([seed, 1])
+    kept: dict[int, SampledDecision] = {}
+    slots: list[int] = []
+    dispatch_s: list[float] = []
+
+    def on_decision(event: DecisionEvent) -> None:
+        number = len(dispatch_s)
+        dispatch_s.append(event.dispatch_s)
+        if sample_size is None or number < sample_size:
+            slots.append(number)
+        else:
+            slot = int(picker.integers(number + 1))
+            if slot >= sample_size:
+                return
+            del kept[slots[slot]]
+            slots[slot] = number
+        pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
+        kept[number] = SampledDecision(event.view.copy(), tuple(sorted(pairs)))
+
+    result = simulate(trace, cluster, policy, seed=seed, on_decision=on_decision, **options)
+    sample = tuple(kept[number] for number in sorted(kept))
+    return SampledRun(result, sample, len(dispatch_s), np.array(dispatch_s))

@@ -1,0 +1,183 @@
+"""The main question: how far each routing rule is from the proven optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.exact import SolveOptions
+from olprouting.forecasts import Oracle
+from olprouting.gaps.measure import GapRecord, Judge, Lookahead
+from olprouting.gaps.report import GapReport, PolicyGaps
+from olprouting.gaps.sampling import SampledRun, sample_run
+from olprouting.policies import PolicyOptions, make_policy
+from olprouting.versions import versions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from olprouting.forecasts import LengthForecast
+    from olprouting.instances import Cluster, Trace
+
+DEFAULT_POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with (policy, decisions solved, decisions sampled)."""
+
+
+def gaps(
+    trace: Trace,
+    cluster: Cluster,
+    policies: Sequence[str] = DEFAULT_POLICIES,
+    *,
+    options: PolicyOptions | None = None,
+    decisions: int | None = 200,
+    judged_by: Lookahead | str = Lookahead.OWN,
+    backlog: int | None = 32,
+    forecast: LengthForecast | None = None,
+    refresh: str = "iteration",
+    time_limit_s: float | None = 10.0,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> GapReport:
+    """Run each policy, sample its decisions, and solve each of them exactly.
+
+    Parameters
+    ----------
+    trace, cluster
+        What to run.
+    policies
+        Names of routing rules (`make_policy`).
+    options
+        Options of the rules; `solver`, `formulation`, `gamma`, `horizon` and `growth` also say
+        how decisions are solved.
+    decisions
+        How many decisions to sample per policy, >= 1; None solves all.
+    judged_by
+        ``"own"``: rules without lookahead by the H = 0 program, the others by the horizon
+        program; ``"myopic"``: all by H = 0; ``"horizon"``: all by the horizon program;
+        ``"both"``: all by both.
+    backlog
+        Visible waiting requests, all known in order; None releases requests as the trace says.
+    forecast, refresh
+        What the horizon program and lookahead rules know of decode lengths (`simulate`).
+    time_limit_s
+        Per exact solve. A decision it leaves unproven is kept, with its bound.
+    seed
+        Seed of runs and samples.
+    on_progress
+        Called after every solve.
+
+    Returns
+    -------
+    GapReport
+        After Ctrl-C: all decisions solved until then.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range or a name is unknown.
+    """
+    options = options or PolicyOptions()
+    if decisions is not None and decisions < 1:
+        raise InputError(f"decisions = {decisions} must be >= 1, or None for all")
+    rules = [make_policy(name, cluster.workers, options) for name in policies]
+    windows = {rule.name: _windows(judged_by, rule.horizon, options.horizon) for rule in rules}
+    judge = Judge(
+        jsq=make_policy("jsq", cluster.workers, options),
+        gamma=options.gamma,
+        growth=options.growth,
+        solver=options.solver,
+        formulation=options.formulation,
+        options=SolveOptions(time_limit_s=time_limit_s, seed=seed),
+        seed=seed,
+    )
+    found = _Findings()
+    try:
+        for policy in rules:
+            run = sample_run(
+                trace,
+                cluster,
+                policy,
+                sample_size=decisions,
+                seed=seed,
+                backlog=backlog,
+                forecast=forecast,
+                refresh=refresh,
+                series_every=1,
+                view_horizon=max(windows[policy.name]),
+            )
+            if run.result.interrupted:
+                raise KeyboardInterrupt
+            found.add_series(policy.name, run)
+            for lookahead in windows[policy.name]:
+                found.judge(judge, policy.name, run, lookahead, on_progress)
+    except KeyboardInterrupt:
+        found.interrupted = True
+    return GapReport(
+        settings={
+            "trace": trace.name,
+            "notices": list(trace.notices),
+            "requests": len(trace),
+            "slots": cluster.slots.tolist(),
+            "backlog": backlog,
+            "forecast": (forecast or Oracle()).name,
+            "refresh": refresh,
+            "judged_by": str(judged_by),
+            "decisions": decisions,
+            "time_limit_s": time_limit_s,
+            "seed": seed,
+            **asdict(options),
+            "versions": versions(),
+        },
+        policies=tuple(found.entries),
+        records=tuple(found.records),
+        series=found.series,
+        interrupted=found.interrupted,
+    )
+
+
+@dataclass
+class _Findings:
+    """What a study has so far; it survives Ctrl-C."""
+
+    entries: list[PolicyGaps] = field(default_factory=list)
+    records: list[GapRecord] = field(default_factory=list)
+    series: dict[str, pd.DataFrame] = field(default_factory=dict)
+    interrupted: bool = False
+
+    def add_series(self, policy: str, run: SampledRun) -> None:
+        self.series[policy] = run.result.series_frame()[["start_s", "imbalance_tokens"]]
+
+    def judge(
+        self,
+        judge: Judge,
+        policy: str,
+        run: SampledRun,
+        lookahead: int,
+        on_progress: OnProgress | None,
+    ) -> None:
+        judged: list[GapRecord] = []
+        try:
+            for sampled in run.sample:
+                judged.append(judge.measure(policy, sampled, lookahead))
+                if on_progress is not None:
+                    on_progress(policy, len(judged), len(run.sample))
+        finally:
+            self.records.extend(judged)
+            if judged:
+                self.entries.append(PolicyGaps.of(run, judged))
+
+
+def _windows(judged_by: Lookahead | str, own: int, horizon: int) -> tuple[int, ...]:
+    try:
+        lookahead = Lookahead(judged_by)
+    except ValueError:
+        raise unknown_name("window", str(judged_by), list(Lookahead)) from None
+    if lookahead is Lookahead.OWN:
+        return (own,)
+    if lookahead is Lookahead.MYOPIC:
+        return (0,)
+    return (horizon,) if lookahead is Lookahead.HORIZON or horizon == 0 else (0, horizon)
