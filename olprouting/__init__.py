@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from olprouting.errors import InputError
     from olprouting.exact import SolveOptions, export, objective, recheck, solve, solver_names
     from olprouting.forecasts import NoisyOracle, Oracle, make_forecast
-    from olprouting.gaps import GapReport, gaps
+    from olprouting.gaps import GapReport, measure_gaps
     from olprouting.instances import (
         Cluster,
         Decision,
@@ -40,7 +40,7 @@ _MODULES = {
     "errors": ("InputError",),
     "exact": ("SolveOptions", "export", "objective", "recheck", "solve", "solver_names"),
     "forecasts": ("NoisyOracle", "Oracle", "make_forecast"),
-    "gaps": ("GapReport", "gaps"),
+    "gaps": ("GapReport", "measure_gaps"),
     "instances": (
         "Cluster",
         "Decision",
@@ -84,9 +84,9 @@ __all__ = [
     "View",
     "decision_of",
     "export",
-    "gaps",
     "make_forecast",
     "make_policy",
+    "measure_gaps",
     "objective",
     "policy_names",
     "read_trace",

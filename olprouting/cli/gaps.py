@@ -69,8 +69,7 @@ def gaps(
     folder = None if out is None else o.writable_folder(out)
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.forecasts import make_forecast
-    from olprouting.gaps import DEFAULT_POLICIES
-    from olprouting.gaps import gaps as run_gaps
+    from olprouting.gaps import DEFAULT_POLICIES, measure_gaps
     from olprouting.policies import PolicyOptions
 
     rule_options = PolicyOptions(
@@ -89,7 +88,7 @@ def gaps(
     workload = o.load_workload(trace, requests, arrivals, waiting, seed)
     announce_compilation()
     with progress_bar() as advance:
-        report = run_gaps(
+        report = measure_gaps(
             workload.trace,
             o.make_cluster(workers, slots, step_time),
             _names(policies) or DEFAULT_POLICIES,
@@ -181,11 +180,11 @@ def _table(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=0)
     table.add_column("policy", no_wrap=True)
     table.add_column("H", justify="right")
     for heading in columns:
-        table.add_column(heading, justify="right")
+        table.add_column(f" {heading}", justify="right", no_wrap=True)
     for row, *cells in zip(rows, *columns.values(), strict=True):
         table.add_row(row.policy, str(row.horizon), *cells)
     Console().print(table)

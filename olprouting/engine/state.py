@@ -143,6 +143,9 @@ def new_state(
 ) -> State:
     """Return the state before the first iteration.
 
+    Columns of the trace are copied: read-only arrays are another type to compiled code, which
+    would be compiled once more for every mixture.
+
     Raises
     ------
     InputError
@@ -161,14 +164,14 @@ def new_state(
     now["refreshed"] = -(2**60)
     return State(
         now=now,
-        prompt=trace.prompt_tokens,
-        decode=trace.decode_tokens,
-        forecast=forecast,
-        arrival_s=np.zeros(0) if trace.arrival_s is None else trace.arrival_s,
-        arrival_iteration=(
-            np.zeros(0, np.int64) if trace.release_iteration is None else trace.release_iteration
+        prompt=trace.prompt_tokens.copy(),
+        decode=trace.decode_tokens.copy(),
+        forecast=forecast.copy(),
+        arrival_s=np.array([] if trace.arrival_s is None else trace.arrival_s, np.float64),
+        arrival_iteration=np.array(
+            [] if trace.release_iteration is None else trace.release_iteration, np.int64
         ),
-        slots=cluster.slots,
+        slots=cluster.slots.copy(),
         load=np.zeros(workers, np.int64),
         active=np.zeros(workers, np.int64),
         free=cluster.slots.copy(),

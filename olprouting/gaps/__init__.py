@@ -3,7 +3,7 @@
 from olprouting.gaps.measure import GapRecord, Judge, Lookahead
 from olprouting.gaps.report import GapReport, PolicyGaps
 from olprouting.gaps.sampling import SampledDecision, SampledRun, sample_run
-from olprouting.gaps.study import DEFAULT_POLICIES, gaps
+from olprouting.gaps.study import DEFAULT_POLICIES, measure_gaps
 
 __all__ = [
     "DEFAULT_POLICIES",
@@ -14,6 +14,6 @@ __all__ = [
     "PolicyGaps",
     "SampledDecision",
     "SampledRun",
-    "gaps",
+    "measure_gaps",
     "sample_run",
 ]

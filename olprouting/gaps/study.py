@@ -27,7 +27,7 @@ OnProgress = Callable[[str, int, int], None]
 """Called with (policy, decisions solved, decisions sampled)."""
 
 
-def gaps(
+def measure_gaps(
     trace: Trace,
     cluster: Cluster,
     policies: Sequence[str] = DEFAULT_POLICIES,
