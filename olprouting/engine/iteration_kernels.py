@@ -1,8 +1,9 @@
 """One iteration of the barrier model, compiled (balance paper, section 2).
 
-The iteration is `advance` (1: completed requests leave, survivors grow; 2: releases join the
-queue), `observe` (what the policy sees), the policy's choice (3), and `commit` (3: admissions;
-4: every active request generates a token). Both the compiled and the plain Python loop consist of
+The iteration is `advance` (1: survivors grow; 2: releases join the queue), `observe` (what the
+policy sees), the policy's choice (3), and `commit` (3: admissions; 4: every active request
+generates a token; those that generated their last one leave, so that a run which stops here has
+finished them). Both the compiled and the plain Python loop consist of
 these calls and nothing else.
 """
 
@@ -37,7 +38,6 @@ def advance(rules: Rules, state: State) -> bool:
     """Begin the next iteration; return False when every request has finished."""
     now = state.now[0]
     now.iteration += 1
-    retire(rules, state)
     for g in range(len(state.load)):
         state.load[g] += state.active[g]
     release(rules, state)
@@ -47,26 +47,6 @@ def advance(rules: Rules, state: State) -> bool:
     if rules.horizon > 0:
         update_forecast(rules, state)
     return True
-
-
-@inlined
-def retire(rules: Rules, state: State) -> None:
-    """Remove the requests that generated their last token in the previous iteration."""
-    now = state.now[0]
-    bucket = now.iteration % len(state.complete_head)
-    request = state.complete_head[bucket]
-    state.complete_head[bucket] = -1
-    while request >= 0:
-        g = state.worker[request]
-        state.load[g] -= state.prompt[request] + state.decode[request] - 1
-        state.active[g] -= 1
-        state.free[g] += 1
-        state.finish_s[request] = now.clock_s
-        now.active -= 1
-        now.finished += 1
-        if rules.horizon > 0:
-            forget(state, request)
-        request = state.complete_next[request]
 
 
 @inlined
@@ -173,6 +153,7 @@ def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
     run_step(rules, state, len(position))
     for index in range(len(position)):
         state.first_token_s[state.admitted[index]] = now.clock_s
+    retire(rules, state)
     return COMMITTED
 
 
@@ -239,6 +220,26 @@ def run_step(rules: Rules, state: State, admitted: int) -> None:
     now.decode_tokens += now.active
     now.busy_iterations += 1
     now.clock_s += step_s
+
+
+@inlined
+def retire(rules: Rules, state: State) -> None:
+    """Remove the requests that generated their last token in the step that just ended."""
+    now = state.now[0]
+    bucket = (now.iteration + 1) % len(state.complete_head)
+    request = state.complete_head[bucket]
+    state.complete_head[bucket] = -1
+    while request >= 0:
+        g = state.worker[request]
+        state.load[g] -= state.prompt[request] + state.decode[request] - 1
+        state.active[g] -= 1
+        state.free[g] += 1
+        state.finish_s[request] = now.clock_s
+        now.active -= 1
+        now.finished += 1
+        if rules.horizon > 0:
+            forget(state, request)
+        request = state.complete_next[request]
 
 
 @inlined

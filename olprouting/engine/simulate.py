@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -90,8 +91,8 @@ def simulate(
     series_every
         Keep every k-th iteration in the series; None keeps no series.
     view_horizon
-        Project views at least this far, for questions about the decisions of a policy without
-        lookahead; the policy itself still sees offset 0 alone.
+        Project views at least this far, for questions about the decisions of a policy with less
+        lookahead; the policy itself sees no further than its own horizon.
     on_decision
         Called at every iteration with something to admit, before the admissions.
     on_progress
@@ -133,7 +134,7 @@ def simulate(
         chunks = _compiled_chunks(rules, state, policy, rng, max_iterations)
     else:
         chunks = _python_chunks(rules, state, policy, rng, max_iterations, on_decision)
-    series = []
+    series = [_take_series(state)]  # no rows: a run may end before its first iteration
     interrupted = False
     started = time.perf_counter()
     try:
@@ -211,23 +212,40 @@ def _timed_route(
     policy: Policy, view: View, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], float]:
     seen = view
-    if policy.horizon == 0 and view.projected_load_tokens.shape[1] > 1:
+    width = policy.horizon + 1
+    if view.projected_load_tokens.shape[1] > width:
         seen = view._replace(
-            projected_load_tokens=np.ascontiguousarray(view.projected_load_tokens[:, :1])
+            projected_load_tokens=np.ascontiguousarray(view.projected_load_tokens[:, :width])
         )
-    started = time.perf_counter()
     if isinstance(policy, CompiledPolicy):
+        started = time.perf_counter()
         position, worker = policy.route_arrays(seen, rng)
         return position, worker, time.perf_counter() - started
-    pairs = list(policy.route(seen, rng))
+    seen = seen.copy()  # a rule that counts down free slots in place must not change the run
+    started = time.perf_counter()
+    chosen = policy.route(seen, rng)
+    pairs = list(chosen) if isinstance(chosen, Iterable) else None
     dispatch_s = time.perf_counter() - started
+    position, worker = _pair_columns(policy, pairs)
+    return position, worker, dispatch_s
+
+
+def _pair_columns(
+    policy: Policy, pairs: list[tuple[int, int]] | None
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    wrong = InputError(
+        f"policy {policy.name!r}: route must return (waiting position, worker) pairs of integers"
+    )
+    if pairs is None:
+        raise wrong
     try:
-        table = np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
-    except (ValueError, TypeError):
-        raise InputError(
-            f"policy {policy.name!r}: route must return (waiting position, worker) pairs"
-        ) from None
-    return table[:, 0].copy(), table[:, 1].copy(), dispatch_s
+        table = np.array(pairs or np.empty((0, 2), np.int64))
+    except ValueError:  # NumPy's word for ragged rows
+        raise wrong from None
+    if table.shape != (len(pairs), 2) or table.dtype.kind not in "iu":
+        raise wrong
+    table = table.astype(np.int64)
+    return table[:, 0].copy(), table[:, 1].copy()
 
 
 def _bad_pairs(policy: Policy, code: int, view: View) -> InputError:

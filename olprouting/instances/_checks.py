@@ -17,7 +17,7 @@ def token_vector(
     name: str, values: npt.ArrayLike, *, at_least: int, length: int | None = None
 ) -> npt.NDArray[np.int64]:
     """Return `values` as a read-only int64 vector of whole numbers >= `at_least`."""
-    array = np.atleast_1d(np.asarray(values))
+    array = np.atleast_1d(_rectangular(name, values))
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional, got shape {array.shape}")
     if length is not None and len(array) != length:
@@ -35,10 +35,7 @@ def number_array(
     name: str, values: npt.ArrayLike, *, at_least: float, ndim: int
 ) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
     """Return `values` as a read-only array: int64 where all are whole, else float64."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # NumPy's word for ragged rows
-        raise InputError(f"{name} must be rectangular: its rows have different lengths") from None
+    array = _rectangular(name, values)
     if array.size == 0:
         array = array.reshape((0,) * ndim if array.ndim < ndim else array.shape)
     if array.ndim != ndim:
@@ -51,7 +48,7 @@ def number_array(
 
 def finite_vector(name: str, values: npt.ArrayLike, length: int) -> npt.NDArray[np.float64]:
     """Return `values` as a read-only float64 vector of finite numbers."""
-    array = np.atleast_1d(np.asarray(values))
+    array = np.atleast_1d(_rectangular(name, values))
     if array.shape != (length,):
         raise InputError(f"{name} must have {length} entries, got shape {array.shape}")
     return frozen(_as_finite(name, array))
@@ -73,8 +70,17 @@ def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return array
 
 
+def _rectangular(name: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # NumPy's word for ragged rows
+        raise InputError(f"{name} must be rectangular: its rows have different lengths") from None
+
+
 def _as_finite(name: str, array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     try:
+        if array.dtype.kind not in "iufO":  # text, booleans and complex numbers would convert
+            raise TypeError
         numbers = array.astype(np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must hold numbers, got {array.ravel()[0]!r}") from None

@@ -105,6 +105,7 @@ class PowerModel:
 
     def __post_init__(self) -> None:
         positive("idle_w", self.idle_w, zero_allowed=True)
+        positive("peak_w", self.peak_w, zero_allowed=True)
         positive("exponent", self.exponent)
         if not self.peak_w >= self.idle_w:
             raise InputError(f"peak_w = {self.peak_w} must be >= idle_w = {self.idle_w}")

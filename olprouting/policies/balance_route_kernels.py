@@ -34,15 +34,17 @@ def route_balance(
     for g in range(1, len(load)):
         for h in range(len(peak)):
             peak[h] = max(peak[h], load[g, h])
+    weights = parameters.offset_weights[: len(peak)]  # a shrunken window: between refreshes
     free = view.free_slots.copy()
     taken = np.zeros(len(view.waiting_prompt_tokens), np.bool_)
-    done = admit_singles(parameters, view, rng, load, peak, free, taken, position, worker)
-    admit_subsets(parameters, view, rng, load, peak, free, taken, done, position, worker)
+    done = admit_singles(parameters, weights, view, rng, load, peak, free, taken, position, worker)
+    admit_subsets(parameters, weights, view, rng, load, peak, free, taken, done, position, worker)
 
 
 @inlined
 def admit_singles(
     parameters: RuleParameters,
+    weights: Floats,
     view: View,
     rng: np.random.Generator,
     load: Floats,
@@ -68,7 +70,7 @@ def admit_singles(
             sizes[:left],
             positions[:left],
             margins_of(load, peak, g),
-            parameters.offset_weights,
+            weights,
             parameters.overflow_penalty,
             parameters.growing,
         )
@@ -88,6 +90,7 @@ def admit_singles(
 @inlined
 def admit_subsets(
     parameters: RuleParameters,
+    weights: Floats,
     view: View,
     rng: np.random.Generator,
     load: Floats,
@@ -113,7 +116,6 @@ def admit_subsets(
                     break
         limit = min(free[g], seen)
         margins = margins_of(load, peak, g)
-        weights = parameters.offset_weights
         penalty = parameters.overflow_penalty
         growing = parameters.growing
         if parameters.enumerate_subsets:

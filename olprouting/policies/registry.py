@@ -84,7 +84,7 @@ class PolicyOptions:
                 raise unknown_name(name, str(getattr(self, name)), allowed)
         ranges = {
             "horizon": (self.horizon >= 0, ">= 0"),
-            "beta": (self.beta > 0, "> 0"),
+            "beta": (0 < self.beta < float("inf"), "finite and > 0"),
             "gamma": (0 < self.gamma <= 1, "in (0, 1]"),
             "r_max": (self.r_max >= 1, ">= 1"),
             "s_greedy": (self.s_greedy >= 0, ">= 0"),
@@ -230,7 +230,7 @@ def _function_at(place: str) -> RouteFunction:
             _load_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
         function = getattr(module, attribute)
-    except (ImportError, AttributeError, OSError, SyntaxError) as error:
+    except (ImportError, AttributeError, OSError, SyntaxError, ValueError) as error:
         raise InputError(f"policy {place!r}: cannot load it: {error}") from None
     if not callable(function):
         raise InputError(f"policy {place!r}: {attribute} is not a function")
