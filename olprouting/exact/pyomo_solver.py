@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import logging
+import math
 import sys
 import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +16,8 @@ import pyomo.environ as pyo
 from pyomo.common.errors import ApplicationError
 from pyomo.common.tee import capture_output
 from pyomo.opt import TerminationCondition
+from pyomo.solvers.plugins.solvers.direct_or_persistent_solver import DirectOrPersistentSolver
+from pyomo.solvers.plugins.solvers.persistent_solver import PersistentSolver
 
 from olprouting.errors import InputError, SolverUnavailableError, unknown_name
 from olprouting.exact.backend import Abilities, Outcome
@@ -59,7 +63,11 @@ STOP_REASONS = {
     _T.error: StopReason.ERROR,
 }
 
+UNTOLD = {_T.feasible, _T.noSolution, _T.other, _T.unknown}
+"""Conditions that some solvers (GLPK) end with at a time limit."""
+
 _GUROBI = {"relative_gap": "MIPGap", "threads": "Threads", "seed": "Seed"}
+_GUROBI_DIRECT = {**_GUROBI, "time_limit_s": "TimeLimit"}
 _CBC = {"relative_gap": "ratioGap", "threads": "threads", "seed": "randomCbcSeed"}
 _HIGHS = {"relative_gap": "mip_rel_gap", "threads": "threads", "seed": "random_seed"}
 NATIVE_NAMES = {
@@ -68,13 +76,18 @@ NATIVE_NAMES = {
     "appsi_highs": _HIGHS,
     "cbc": _CBC,
     "glpk": {"relative_gap": "mipgap"},
-    "gurobi": _GUROBI,
-    "gurobi_direct": _GUROBI,
-    "gurobi_persistent": _GUROBI,
+    "gurobi": _GUROBI_DIRECT,
+    "gurobi_direct": _GUROBI_DIRECT,
+    "gurobi_persistent": _GUROBI_DIRECT,
     "highs": _HIGHS,
     "scip": {"relative_gap": "limits/gap", "seed": "randomization/randomseedshift"},
 }
-"""What solvers call the neutral options. Others get them through ``SolveOptions.native``."""
+"""What solvers call the neutral options. Others get them through ``SolveOptions.native``.
+
+Pyomo hands on a time limit itself, except to its older direct interfaces, which ignore it."""
+
+WHOLE_SECONDS = {"glpk"}
+"""Solvers that take a time limit in whole seconds; it is rounded up."""
 
 
 class PyomoSolver:
@@ -104,6 +117,7 @@ class PyomoSolver:
                 raise SolverUnavailableError(
                     f"solver {name!r} is known to Pyomo, but is not installed or licensed here"
                 )
+        self._direct = isinstance(self._solver, DirectOrPersistentSolver)
         takes_start = getattr(self._solver, "warm_start_capable", bool)
         self.abilities = Abilities(
             tuple(FORMULATIONS),
@@ -125,11 +139,14 @@ class PyomoSolver:
         model = program.pyomo_model()
         call: dict[str, Any] = {"load_solutions": False, "tee": options.verbose}
         call["options"] = self._native_options(options)
-        if options.time_limit_s is not None:
-            call["timelimit"] = options.time_limit_s
+        if options.time_limit_s is not None and not self._direct:
+            whole = self._name in WHOLE_SECONDS
+            call["timelimit"] = math.ceil(options.time_limit_s) if whole else options.time_limit_s
         if start is not None and self.abilities.warm_start:
             program.set_values(model, program.counts(start))
             call["warmstart"] = True
+        if isinstance(self._solver, PersistentSolver):
+            self._solver.set_instance(model)
         build_s = time.perf_counter() - began
         if options.time_limit_s == 0:  # which Pyomo takes as no limit
             return Outcome(StopReason.TIME_LIMIT, None, None, 0.0, build_s, "limit 0: not started")
@@ -143,7 +160,11 @@ class PyomoSolver:
             wall_s = time.perf_counter() - began - build_s
             return Outcome(StopReason.ERROR, None, None, wall_s, build_s, str(error))
         wall_s = time.perf_counter() - began - build_s
-        return self._outcome(decision, program, model, results, wall_s, build_s)
+        outcome = self._outcome(decision, program, model, results, wall_s, build_s)
+        at_limit = options.time_limit_s is not None and wall_s >= options.time_limit_s
+        if at_limit and results.solver.termination_condition in UNTOLD:
+            return replace(outcome, stop_reason=StopReason.TIME_LIMIT)
+        return outcome
 
     def _thread_pool(self) -> AbstractContextManager[None]:
         if "highs" not in self._name:
@@ -154,9 +175,11 @@ class PyomoSolver:
 
     def _native_options(self, options: SolveOptions) -> dict[str, Any]:
         names = NATIVE_NAMES.get(self._name, {})
-        native = {names[neutral]: getattr(options, neutral) for neutral in names}
+        values = {neutral: getattr(options, neutral) for neutral in names}
+        native = {names[neutral]: v for neutral, v in values.items() if v is not None}
         defaults = SolveOptions()
-        for neutral in ("relative_gap", "threads", "seed"):
+        needed = ["relative_gap", "threads", "seed", *(["time_limit_s"] if self._direct else [])]
+        for neutral in needed:
             value = getattr(options, neutral)
             if neutral not in names and value != getattr(defaults, neutral):
                 raise InputError(
@@ -179,9 +202,10 @@ class PyomoSolver:
         message = str(results.solver.termination_message or condition)
         if condition is _T.licensingProblems:
             raise SolverUnavailableError(f"solver {self._name!r} is not licensed here: {message}")
-        if stop is StopReason.ERROR or len(results.solution) == 0:
+        if len(results.solution) == 0:
             return Outcome(stop, None, None, wall_s, build_s, message)
-        model.solutions.load_from(results)
+        with _silence():  # Pyomo warns of every solution that is not proven optimal
+            model.solutions.load_from(results)
         values = np.array([variable.value or 0.0 for variable in program.pyomo_counts(model)])
         counts = np.rint(values)
         if np.abs(values - counts).max() > INTEGRALITY_TOLERANCE:

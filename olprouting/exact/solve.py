@@ -149,6 +149,8 @@ def _result(
     if bound is not None and value is not None and bound > value:
         message = f"{message}; bound {float(bound)!r} overshot the objective and was lowered to it"
         bound = value
+    if bound is None and value == 0:
+        bound = 0  # no imbalance is negative: proven, even if the solver reports no bound
     if stop in (StopReason.OPTIMAL, StopReason.OPTIMAL_WITHIN_GAP):
         closed = value is not None and value == bound
         stop = StopReason.OPTIMAL if closed else StopReason.OPTIMAL_WITHIN_GAP

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from olprouting.errors import InputError
 from olprouting.exact import SolveOptions, solve
-
-if TYPE_CHECKING:
-    from olprouting.instances import Decision
+from olprouting.instances import Decision
 
 
 @pytest.mark.parametrize(
@@ -30,6 +28,12 @@ if TYPE_CHECKING:
 def test_wrong_values_are_named(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         SolveOptions(**wrong)
+
+
+def test_numbers_that_are_none_are_refused_before_any_solver() -> None:
+    # CP-SAT would take the nearest integer of NaN without a word
+    with pytest.raises(InputError, match="must be a finite number"):
+        Decision([[float("nan")], [4]], [1, 2], [2, 4, 4])
 
 
 @pytest.mark.parametrize(
