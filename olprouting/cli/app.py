@@ -31,17 +31,27 @@ app.add_typer(traces_app)
 app.command()(doctor)
 
 
-@app.callback()
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
-    ] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from olprouting.versions import versions
 
         typer.echo(f"olprouting {versions()['olprouting']}")
         raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the version and exit.",
+            is_eager=True,
+            callback=_print_version,
+        ),
+    ] = False,
+) -> None:
+    del version  # the eager callback has answered
 
 
 def main() -> None:

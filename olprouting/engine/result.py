@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from olprouting.engine.metrics import Metrics, Quantiles
 from olprouting.engine.state import SERIES_COLUMNS, State
+from olprouting.instances.trace import RUN_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,8 +73,7 @@ class SimulationResult:
         Written to CSV or Parquet this is a trace that `replay_policy` can run again.
         """
         frame = self.trace.to_frame()
-        columns = ("worker", "admission_iteration", "release_s", "first_token_s", "finish_s")
-        for name in columns:
+        for name in RUN_COLUMNS:
             frame[name] = getattr(self, name)
         if not self.released_by_time:  # else arrival_s releases them again
             frame["release_iteration"] = self.release_iteration

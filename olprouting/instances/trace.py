@@ -14,6 +14,9 @@ from olprouting.instances._checks import finite_vector, token_vector
 if TYPE_CHECKING:
     import pandas as pd
 
+RUN_COLUMNS = ("worker", "admission_iteration", "release_s", "first_token_s", "finish_s")
+"""Columns that a run adds to the table of its trace."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trace:

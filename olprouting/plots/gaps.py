@@ -46,10 +46,7 @@ def plot_gap_distribution(records: pd.DataFrame, ax: Axes) -> Axes:
     for index, ((policy, horizon), group) in enumerate(
         records.groupby(["policy", "horizon"], sort=False)
     ):
-        lost = np.sort(group["gap_tokens"].to_numpy())
-        share = np.arange(1, len(lost) + 1) / len(lost)
-        label = f"{policy} (H={horizon})"
-        ax.step(lost, share, where="post", color=colour(index), label=label)
+        ax.ecdf(group["gap_tokens"], color=colour(index), label=f"{policy} (H={horizon})")
     ax.set_xscale("symlog", linthresh=1)
     ax.set(
         title="Gap to the proven optimum",

@@ -42,6 +42,8 @@ class TableFormat:
         Whether the format always has arrivals.
     release_iteration, key
         Accepted names of the optional columns.
+    also
+        Columns that may stand beside these and are for other readers.
     is_export
         Whether this is our own export: no columns but these, and times that already count from
         the start of the trace.
@@ -54,13 +56,14 @@ class TableFormat:
     needs_arrival: bool = False
     release_iteration: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     is_export: bool = False
 
     def recognises(self, source: Source) -> bool:
         """Whether the header has the columns that this format always has."""
         names = header(source)
         found = self._find(names)
-        if self.is_export and len(found) < len(names):
+        if self.is_export and self._others(names, found):
             return False
         return all(name in found for name in self._required())
 
@@ -73,10 +76,14 @@ class TableFormat:
         for batch in batches(source, place, list(columns.values())):
             reader.add(batch)
         raw = reader.raw(keeps_clock=self.is_export)
-        ignored = [name for name in names if name not in columns.values()]
+        ignored = self._others(names, columns)
         if ignored:
             raw.notices.append(f"columns ignored: {', '.join(ignored)}")
         return raw
+
+    def _others(self, names: list[str], columns: Mapping[str, str]) -> list[str]:
+        known = {*columns.values(), *self.also}
+        return [name for name in names if name not in known]
 
     def _required(self) -> list[str]:
         return ["prompt_tokens", "decode_tokens"] + ["arrival"] * self.needs_arrival

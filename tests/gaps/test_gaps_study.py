@@ -1,0 +1,173 @@
+"""The study as a whole: samples, reports, files, interruption."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from olprouting.errors import InputError
+from olprouting.exact import objective
+from olprouting.gaps import measure_gaps, sample_run
+from olprouting.instances import Cluster
+from olprouting.policies import PolicyOptions, decision_of, make_policy
+from olprouting.traces import from_profile
+
+OPTIONS = PolicyOptions(horizon=5, gamma=0.5, r_max=3)
+
+
+@pytest.fixture(scope="module")
+def trace():
+    return from_profile("azure-2023-conv-like", 120, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    return Cluster.homogeneous(3, 6)
+
+
+@pytest.fixture(scope="module")
+def report(trace, cluster):
+    return measure_gaps(
+        trace, cluster, ("jsq", "br0", "brh"), options=OPTIONS, decisions=12, backlog=6
+    )
+
+
+def test_a_sample_is_uniform_in_size_ordered_and_of_the_run_itself(trace, cluster):
+    policy = make_policy("br0", 3, OPTIONS)
+    everything = sample_run(trace, cluster, policy, sample_size=None, backlog=6)
+    some = sample_run(trace, cluster, policy, sample_size=10, backlog=6)
+    assert len(everything.sample) == everything.decisions == some.decisions > 10
+    assert len(some.sample) == 10
+    by_iteration = {s.view.iteration: s for s in everything.sample}
+    iterations = [s.view.iteration for s in some.sample]
+    assert iterations == sorted(set(iterations))
+    for sampled in some.sample:  # a view that was not copied would show a later state
+        twin = by_iteration[sampled.view.iteration]
+        assert sampled.assignment == twin.assignment
+        assert np.array_equal(sampled.view.projected_load_tokens, twin.view.projected_load_tokens)
+
+
+def test_a_sample_covers_the_whole_run_not_its_start(trace, cluster):
+    policy = make_policy("br0", 3, OPTIONS)
+    runs = [sample_run(trace, cluster, policy, sample_size=8, seed=s, backlog=6) for s in range(40)]
+    ranks = [s.view.iteration / r.sample[-1].view.iteration for r in runs for s in r.sample]
+    # 320 nearly uniform ranks: the mean of uniforms is within 0.5 +- 6 * 0.29 / sqrt(320)
+    assert 0.4 < np.mean(ranks) < 0.7
+
+
+def test_looking_further_does_not_change_what_a_rule_without_lookahead_does(trace, cluster):
+    policy = make_policy("jsq", 3, OPTIONS)
+    plain = sample_run(trace, cluster, policy, sample_size=None, backlog=6)
+    ahead = sample_run(trace, cluster, policy, sample_size=None, backlog=6, view_horizon=5)
+    assert [s.assignment for s in plain.sample] == [s.assignment for s in ahead.sample]
+    assert ahead.sample[0].view.projected_load_tokens.shape == (3, 6)
+
+
+def test_no_rule_beats_the_bound_and_the_best_is_not_worse_than_the_rule(report):
+    assert len(report.records) == 36
+    for record in report.records:
+        assert record.bound_tokens <= record.best_tokens + 1e-9
+        assert record.best_tokens <= record.value_tokens + 1e-9
+        assert record.gap_tokens >= 0
+        assert 0 <= record.gap <= 1
+
+
+def test_the_reported_value_is_the_exact_objective_of_what_the_rule_did(trace, cluster, report):
+    run = sample_run(trace, cluster, make_policy("brh", 3, OPTIONS), sample_size=12, backlog=6)
+    values = [float(objective(decision_of(s.view, 0.5), s.assignment)) for s in run.sample]
+    assert values == [r.value_tokens for r in report.records if r.policy == "brh"]
+
+
+def test_the_exact_policy_has_no_gap(trace, cluster):
+    options = PolicyOptions(horizon=0)
+    report = measure_gaps(trace, cluster, ("exact",), options=options, decisions=10, backlog=6)
+    assert report.policies[0].share_optimal == 1
+    assert report.policies[0].gap_max_tokens == 0
+
+
+def test_jsq_captures_nothing_of_its_own_excess(trace, cluster):
+    options = PolicyOptions(ties="index")
+    report = measure_gaps(trace, cluster, ("jsq",), options=options, decisions=12, backlog=6)
+    assert report.policies[0].share_captured == 0
+
+
+@pytest.mark.parametrize(
+    ("judged_by", "windows"),
+    [("own", [0, 5]), ("myopic", [0, 0]), ("horizon", [5, 5]), ("both", [0, 5, 0, 5])],
+)
+def test_windows_are_those_asked_for(trace, cluster, judged_by, windows):
+    report = measure_gaps(
+        trace,
+        cluster,
+        ("jsq", "brh"),
+        options=OPTIONS,
+        decisions=2,
+        judged_by=judged_by,
+        backlog=6,
+    )
+    assert [entry.horizon for entry in report.policies] == windows
+
+
+def test_the_same_seed_gives_the_same_report_but_for_times(trace, cluster, report):
+    again = measure_gaps(
+        trace, cluster, ("jsq", "br0", "brh"), options=OPTIONS, decisions=12, backlog=6
+    )
+    times = ["dispatch_p50_s", "dispatch_p99_s", "solve_p50_s", "solve_p99_s"]
+    pd.testing.assert_frame_equal(
+        report.to_frame().drop(columns=times), again.to_frame().drop(columns=times)
+    )
+
+
+def test_written_tables_say_what_the_report_says(report, tmp_path):
+    written = report.write(tmp_path / "a folder")
+    assert {path.name for path in written} == {
+        "gaps.csv",
+        "decisions.csv",
+        "decisions.parquet",
+        "gaps.json",
+        "gaps.png",
+    }
+    parquet = pd.read_parquet(tmp_path / "a folder" / "decisions.parquet")
+    pd.testing.assert_frame_equal(parquet, report.records_frame())
+    document = json.loads((tmp_path / "a folder" / "gaps.json").read_text())
+    assert document["schema"] == "olprouting/gaps/1"
+    assert document["settings"]["seed"] == 0
+    assert document["settings"]["versions"]["highspy"]
+    assert [row["policy"] for row in document["policies"]] == ["jsq", "br0", "brh"]
+    assert (tmp_path / "a folder" / "gaps.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_was_solved_before_ctrl_c_is_kept(trace, cluster):
+    def stop_at_third(policy: str, done: int, total: int) -> None:
+        if policy == "br0" and done == 3:
+            raise KeyboardInterrupt
+
+    report = measure_gaps(
+        trace,
+        cluster,
+        ("jsq", "br0", "brh"),
+        options=OPTIONS,
+        decisions=5,
+        backlog=6,
+        on_progress=stop_at_third,
+    )
+    assert report.interrupted
+    assert [(entry.policy, entry.sampled) for entry in report.policies] == [("jsq", 5), ("br0", 3)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"decisions": 0}, "decisions = 0 must be >= 1"),
+        ({"judged_by": "hindsight"}, "unknown window 'hindsight'"),
+        ({"policies": ("br1",)}, "unknown policy 'br1'"),
+        ({"backlog": 0}, "backlog = 0"),
+    ],
+)
+def test_bad_arguments_are_named_before_any_run(trace, cluster, arguments, message):
+    arguments = {"backlog": 6, **arguments}
+    with pytest.raises(InputError, match=message):
+        measure_gaps(trace, cluster, options=OPTIONS, **arguments)
