@@ -23,15 +23,16 @@ SCORE_TOLERANCE = 1e-12
 def score(
     total: float, count: int, margins: Floats, weights: Floats, penalty: float, growing: int
 ) -> float:
-    """Return F(total, count)."""
-    gain = 0.0
-    overflow = 0.0
+    """Return F(total, count).
+
+    Gain and overflow cancel within each offset, not between two large sums: with beta = 1 all
+    totals on a plateau then have the same score to the last bit.
+    """
+    value = 0.0
     for h in range(len(weights)):
         load = total + growing * h * count
-        gain += weights[h] * load
-        if load > margins[h]:
-            overflow += weights[h] * (load - margins[h])
-    return gain - penalty * overflow
+        value += weights[h] * (load - penalty * max(0.0, load - margins[h]))
+    return value
 
 
 @compiled
