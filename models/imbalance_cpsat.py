@@ -5,7 +5,7 @@ used below, with every number scaled to an integer: loads and sizes by their com
 weights gamma^h = (p/q)^h by q^H. In both, worker g matters through b_g and n_g only. CP-SAT
 computes in 64-bit integers; keeping the numbers small enough is the caller's part.
 
-The constant of the objective stands beside the model, because CP-SAT would hold it as a double.
+The constant of the objective stands beside the model too, because CP-SAT holds it as a double.
 
 Source: balance paper, section 3.
 """
@@ -43,7 +43,7 @@ class CpSatModel:
     rows
         The ranges of b_g and n_g, and the barrier rows that they leave.
     constant
-        To be added to the model's objective.
+        The constant of the objective, exactly.
     """
 
     model: cp_model.CpModel
@@ -190,5 +190,5 @@ def _add_barrier(built: CpSatModel, loads: Integers, weights: list[int], growth:
         for g in np.flatnonzero(rows.binding[:, h]).tolist():
             grown = growth * h * built.requests[g]
             model.add(peak >= int(loads[g, h]) + built.tokens[g] + grown)
-    model.minimize(sum(terms))
+    model.minimize(sum(terms) + constant)
     return replace(built, constant=constant)

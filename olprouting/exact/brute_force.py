@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from olprouting.errors import InputError
 from olprouting.exact.backend import Abilities, Outcome
 from olprouting.exact.check import objective
+from olprouting.exact.incumbents import plain
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
@@ -57,26 +58,37 @@ class BruteForce:
         if options.native:
             raise InputError(f"brute-force has no option {next(iter(options.native))!r}")
         began = time.perf_counter()
-        best: Assignment | None = None
-        value: int | Fraction | None = None
-        stop = StopReason.OPTIMAL
-        for candidate in assignments(decision):
+        best = _Best(options, decision)
+        try:
+            stop = best.search(began)
+        except KeyboardInterrupt:
+            stop = StopReason.INTERRUPTED
+        bound = best.value if stop is StopReason.OPTIMAL else None
+        wall_s = time.perf_counter() - began
+        return Outcome(stop, best.assignment, bound, wall_s, 0.0, "enumerated")
+
+
+class _Best:
+    """The best assignment so far."""
+
+    def __init__(self, options: SolveOptions, decision: Decision) -> None:
+        self._options, self._decision = options, decision
+        self.assignment: Assignment | None = None
+        self.value: int | Fraction | None = None
+
+    def search(self, began: float) -> StopReason:
+        """Look at every assignment, until told to stop."""
+        limit_s, tell = self._options.time_limit_s, self._options.on_incumbent
+        for candidate in assignments(self._decision):
             elapsed_s = time.perf_counter() - began
-            if options.time_limit_s is not None and elapsed_s >= options.time_limit_s:
-                stop = StopReason.TIME_LIMIT
-                break
-            candidate_value = objective(decision, candidate)
-            if value is None or candidate_value < value:
-                best, value = candidate, candidate_value
-                if options.on_incumbent and options.on_incumbent(_plain(value), None, elapsed_s):
-                    stop = StopReason.INTERRUPTED
-                    break
-        bound = value if stop is StopReason.OPTIMAL else None
-        return Outcome(stop, best, bound, time.perf_counter() - began, 0.0, "enumerated")
-
-
-def _plain(value: int | Fraction) -> int | float:
-    return value if isinstance(value, int) else float(value)
+            if limit_s is not None and elapsed_s >= limit_s:
+                return StopReason.TIME_LIMIT
+            value = objective(self._decision, candidate)
+            if self.value is None or value < self.value:
+                self.assignment, self.value = candidate, value
+                if tell is not None and tell(plain(value), None, elapsed_s):
+                    return StopReason.INTERRUPTED
+        return StopReason.OPTIMAL
 
 
 def _fill(

@@ -11,6 +11,7 @@ from ortools.sat.python import cp_model
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.bounds import proven_bound
 from olprouting.exact.check import ExactData, discount_numerators, exact_data
 from olprouting.exact.formulations import FORMULATIONS, Formulation
 from olprouting.exact.incumbents import IncumbentWatch
@@ -57,41 +58,58 @@ class CpSat:
         solver = cp_model.CpSolver()
         _set_options(solver, options)
         watch = IncumbentWatch(decision, options)
-        callback = _Callback(watch, program, table) if options.on_incumbent else None
+        unit = scale * data.unit
+        callback = _Callback(watch, decision, program, table, unit)
         build_s = time.perf_counter() - began
-        run = Interruptible(lambda: solver.solve(built.model, callback), solver.stop_search)
+        run = Interruptible(
+            lambda: solver.solve(built.model, callback if options.on_incumbent else None),
+            solver.stop_search,
+        )
         status = run.result()
         wall_s = time.perf_counter() - began - build_s
         watch.raise_error()
-        stop = STOP_REASONS[status]
-        if stop is StopReason.TIME_LIMIT:
-            if run.interrupted or watch.stop:
-                stop = StopReason.INTERRUPTED
-            elif options.time_limit_s is None:
-                stop = StopReason.OTHER_LIMIT
+        stop = _stop_reason(status, options, interrupted=run.interrupted or watch.stop)
         assignment = bound = None
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
             assignment = _read(program, [solver.value(variable) for variable in table])
             # the 64-bit bound, not the double beside it, which is inexact past 2^53
             proven = solver.response_proto.inner_objective_lower_bound + built.constant
-            exact = Fraction(proven, scale * data.unit)
+            exact = max(Fraction(proven, unit), Fraction(0))
             bound = int(exact) if decision.integral else exact
         return Outcome(stop, assignment, bound, wall_s, build_s, solver.status_name(status))
+
+
+def _stop_reason(
+    status: cp_model.CpSolverStatus, options: SolveOptions, *, interrupted: bool
+) -> StopReason:
+    stop = STOP_REASONS[status]
+    if stop is not StopReason.TIME_LIMIT:
+        return stop
+    if interrupted:
+        return StopReason.INTERRUPTED
+    return stop if options.time_limit_s is not None else StopReason.OTHER_LIMIT
 
 
 class _Callback(cp_model.CpSolverSolutionCallback):
     """Hands each solution to the watch, and stops when it says so."""
 
     def __init__(
-        self, watch: IncumbentWatch, program: Formulation, table: list[cp_model.IntVar]
+        self,
+        watch: IncumbentWatch,
+        decision: Decision,
+        program: Formulation,
+        table: list[cp_model.IntVar],
+        unit: int,
     ) -> None:
         super().__init__()
-        self._watch, self._program, self._table = watch, program, table
+        self._watch, self._decision, self._program = watch, decision, program
+        self._table, self._unit = table, unit
 
     def on_solution_callback(self) -> None:
         """Take one solution."""
         assignment = _read(self._program, [self.value(variable) for variable in self._table])
-        self._watch.report(assignment, None, self.wall_time)
+        bound = proven_bound(self.best_objective_bound / self._unit, self._decision)
+        self._watch.report(assignment, bound, self.wall_time)
         if self._watch.stop:
             self.stop_search()
 

@@ -137,11 +137,7 @@ class PyomoSolver:
         began = time.perf_counter()
         program = FORMULATIONS[formulation](decision)
         model = program.pyomo_model()
-        call: dict[str, Any] = {"load_solutions": False, "tee": options.verbose}
-        call["options"] = self._native_options(options)
-        if options.time_limit_s is not None and not self._direct:
-            whole = self._name in WHOLE_SECONDS
-            call["timelimit"] = math.ceil(options.time_limit_s) if whole else options.time_limit_s
+        call = self._call(options)
         if start is not None and self.abilities.warm_start:
             program.set_values(model, program.counts(start))
             call["warmstart"] = True
@@ -150,21 +146,19 @@ class PyomoSolver:
         build_s = time.perf_counter() - began
         if options.time_limit_s == 0:  # which Pyomo takes as no limit
             return Outcome(StopReason.TIME_LIMIT, None, None, 0.0, build_s, "limit 0: not started")
-        try:
-            with self._thread_pool(), nullcontext() if options.verbose else _silence():
-                results = self._solver.solve(model, **call)
-        except KeyboardInterrupt:
-            wall_s = time.perf_counter() - began - build_s
-            return Outcome(StopReason.INTERRUPTED, None, None, wall_s, build_s, "interrupted")
-        except ApplicationError as error:
-            wall_s = time.perf_counter() - began - build_s
-            return Outcome(StopReason.ERROR, None, None, wall_s, build_s, str(error))
+        with nullcontext() if options.verbose else _silence():
+            outcome = self._solve(decision, program, model, call, options.time_limit_s)
         wall_s = time.perf_counter() - began - build_s
-        outcome = self._outcome(decision, program, model, results, wall_s, build_s)
-        at_limit = options.time_limit_s is not None and wall_s >= options.time_limit_s
-        if at_limit and results.solver.termination_condition in UNTOLD:
-            return replace(outcome, stop_reason=StopReason.TIME_LIMIT)
-        return outcome
+        return replace(outcome, wall_s=wall_s, build_s=build_s)
+
+    def _call(self, options: SolveOptions) -> dict[str, Any]:
+        """Return the arguments of Pyomo's solve."""
+        call: dict[str, Any] = {"load_solutions": False, "tee": options.verbose}
+        call["options"] = self._native_options(options)
+        if options.time_limit_s is not None and not self._direct:
+            whole = self._name in WHOLE_SECONDS
+            call["timelimit"] = math.ceil(options.time_limit_s) if whole else options.time_limit_s
+        return call
 
     def _thread_pool(self) -> AbstractContextManager[None]:
         if "highs" not in self._name:
@@ -188,33 +182,48 @@ class PyomoSolver:
                 )
         return native | dict(options.native)
 
-    def _outcome(
+    def _solve(
         self,
         decision: Decision,
         program: Formulation,
         model: pyo.ConcreteModel,
-        results: Any,
-        wall_s: float,
-        build_s: float,
+        call: dict[str, Any],
+        limit_s: float | None,
     ) -> Outcome:
+        began = time.perf_counter()
+        try:
+            with self._thread_pool():
+                results = self._solver.solve(model, **call)
+        except KeyboardInterrupt:
+            return _nothing(StopReason.INTERRUPTED, "interrupted")
+        except ApplicationError as error:
+            return _nothing(StopReason.ERROR, str(error))
         condition = results.solver.termination_condition
         stop = STOP_REASONS[condition]
         message = str(results.solver.termination_message or condition)
         if condition is _T.licensingProblems:
             raise SolverUnavailableError(f"solver {self._name!r} is not licensed here: {message}")
+        at_limit = limit_s is not None and time.perf_counter() - began >= limit_s
+        if at_limit and condition in UNTOLD:
+            stop = StopReason.TIME_LIMIT
         if len(results.solution) == 0:
-            return Outcome(stop, None, None, wall_s, build_s, message)
-        with _silence():  # Pyomo warns of every solution that is not proven optimal
-            model.solutions.load_from(results)
+            return _nothing(stop, message)
+        model.solutions.load_from(results)
         values = np.array([variable.value or 0.0 for variable in program.pyomo_counts(model)])
         counts = np.rint(values)
         if np.abs(values - counts).max() > INTEGRALITY_TOLERANCE:
-            message = f"{self._name} returned fractional counts: is it a MIP solver?"
-            return Outcome(StopReason.ERROR, None, None, wall_s, build_s, message)
+            return _nothing(
+                StopReason.ERROR, f"{self._name} returned fractional counts: is it a MIP solver?"
+            )
         assignment = program.assignment(counts.astype(np.int64).reshape(program.shape))
         dual_bound = results.problem.lower_bound
-        bound = None if dual_bound is None else proven_bound(float(dual_bound), decision)
-        return Outcome(stop, assignment, bound, wall_s, build_s, message)
+        trusted = dual_bound is not None and stop is not StopReason.ERROR
+        bound = proven_bound(float(dual_bound), decision) if trusted else None
+        return Outcome(stop, assignment, bound, 0.0, 0.0, message)
+
+
+def _nothing(stop: StopReason, message: str) -> Outcome:
+    return Outcome(stop, None, None, 0.0, 0.0, message)
 
 
 def _is_available(solver: Any) -> bool:

@@ -73,6 +73,7 @@ def test_a_solver_without_node_limit_says_so(e2: Decision) -> None:
 
 @pytest.mark.parametrize("solver", ["highs", "cpsat"])
 def test_a_gap_option_never_reads_optimal(hard: Decision, solver: str) -> None:
+    # the gap is relative to the whole objective, constant included
     options = SolveOptions(relative_gap=0.5, time_limit_s=30)
     result = solve(hard, solver=solver, options=options)
     assert result.status == "optimal_within_gap"
