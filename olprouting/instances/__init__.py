@@ -3,15 +3,26 @@
 from olprouting.instances.cluster import Cluster, PowerModel, StepTime
 from olprouting.instances.decision import Decision, Growth
 from olprouting.instances.gap import absolute_gap, relative_gap
+from olprouting.instances.period_problem import PeriodProblem
+from olprouting.instances.period_result import NoPricesError, PeriodPrices, PeriodResult
+from olprouting.instances.request_curves import Kernel
+from olprouting.instances.slo_weights import WEIGHT_SETS, SloWeights
 from olprouting.instances.solve_result import PROOF_TOLERANCE_TOKENS, SolveResult, StopReason
 from olprouting.instances.trace import Trace
 
 __all__ = [
     "PROOF_TOLERANCE_TOKENS",
+    "WEIGHT_SETS",
     "Cluster",
     "Decision",
     "Growth",
+    "Kernel",
+    "NoPricesError",
+    "PeriodPrices",
+    "PeriodProblem",
+    "PeriodResult",
     "PowerModel",
+    "SloWeights",
     "SolveResult",
     "StepTime",
     "StopReason",

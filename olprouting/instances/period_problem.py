@@ -1,0 +1,333 @@
+"""One period of the batch/KV model: which waiting requests start, and on which device."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from olprouting.errors import InputError
+from olprouting.instances import reward as _reward
+from olprouting.instances._checks import frozen, number_array, positive, token_vector
+from olprouting.instances.request_curves import (
+    Kernel,
+    default_age_offset,
+    kv_tokens_at,
+    last_active_period,
+    parse_kernel,
+)
+from olprouting.instances.slo_weights import SloWeights
+
+SCHEMA = "olprouting/period/1"
+
+_REQUIRED = {
+    "schema", "period", "periods", "kernel", "weights", "t1", "t2", "devices", "requests"
+}  # fmt: skip
+_OPTIONAL = {"inclusive", "age_offset", "clipped"}
+_ANY = -(2**53)
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodProblem:
+    """The per-period program's data at period k (bid-price paper, section 3.1).
+
+    Parameters
+    ----------
+    period, periods
+        k and T, with 1 <= k <= T. There are T-k+1 remaining periods k..T.
+    weights
+        Weights of the reward.
+    t1, t2
+        Thresholds of end-to-end latency and of time to first token in periods, >= 0.
+    slots
+        Residual slots of each device in each remaining period, shape (G, T-k+1), whole.
+        Negative numbers (a device fuller than was predicted) become 0 and are counted.
+    kv_tokens
+        Residual KV tokens, likewise.
+    prompt_tokens
+        s_j of the waiting requests, shape (J,), >= 0.
+    decode_tokens
+        Predicted o_j, shape (J,), >= 1.
+    arrival_period
+        t_j, shape (J,), <= k; may be <= 0 where periods are counted from now.
+    kernel
+        ``"decode"`` or ``"mixed"``.
+    inclusive
+        Whether a latency equal to its threshold counts; in the paper it does not.
+    age_offset
+        KV tokens that a request holds at age 0 beyond its prompt, >= 0. None is the kernel's own:
+        1 for decode, 0 for mixed.
+    clipped
+        How many residuals were negative before.
+
+    Raises
+    ------
+    InputError
+        If a field is out of range (its index is named) or the shapes do not fit.
+    """
+
+    period: int
+    periods: int
+    weights: SloWeights
+    t1: float
+    t2: float
+    slots: npt.NDArray[np.int64]
+    kv_tokens: npt.NDArray[np.int64]
+    prompt_tokens: npt.NDArray[np.int64]
+    decode_tokens: npt.NDArray[np.int64]
+    arrival_period: npt.NDArray[np.int64]
+    kernel: Kernel = Kernel.DECODE
+    inclusive: bool = False
+    age_offset: int | None = None
+    clipped: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (("periods", 1), ("period", 1), ("clipped", 0)):
+            object.__setattr__(self, name, _whole(name, getattr(self, name), least))
+        if self.period > self.periods:
+            raise InputError(f"period = {self.period} must be at most periods = {self.periods}")
+        if not isinstance(self.weights, SloWeights):
+            raise InputError(f"weights = {self.weights!r} must be SloWeights")
+        if not isinstance(self.inclusive, bool):
+            raise InputError(f"inclusive = {self.inclusive!r} must be true or false")
+        if self.age_offset is not None:
+            object.__setattr__(self, "age_offset", _whole("age_offset", self.age_offset, 0))
+        object.__setattr__(self, "kernel", parse_kernel(self.kernel))
+        for name in ("t1", "t2"):
+            object.__setattr__(self, name, _threshold(name, getattr(self, name)))
+        self._check_devices()
+        self._check_requests()
+
+    def _check_devices(self) -> None:
+        clipped = self.clipped
+        for name in ("slots", "kv_tokens"):
+            array = number_array(name, getattr(self, name), at_least=_ANY, ndim=2)
+            if array.shape[0] == 0:
+                raise InputError(f"{name} needs at least one device")
+            if array.shape[1] != self.remaining:
+                raise InputError(
+                    f"{name} must have {self.remaining} entries per device, one for each of the "
+                    f"periods {self.period}..{self.periods}; got {array.shape[1]}"
+                )
+            if array.dtype.kind != "i":
+                g, k = (int(axis[0]) for axis in np.nonzero(array != np.floor(array)))
+                raise InputError(f"{name}[{g}, {k}] = {array[g, k]} must be a whole number")
+            clipped += int((array < 0).sum())
+            object.__setattr__(self, name, frozen(np.maximum(array, 0)))
+        if self.slots.shape != self.kv_tokens.shape:
+            raise InputError(
+                f"slots has {len(self.slots)} devices and kv_tokens {len(self.kv_tokens)}"
+            )
+        object.__setattr__(self, "clipped", clipped)
+
+    def _check_requests(self) -> None:
+        prompt = token_vector("prompt_tokens", self.prompt_tokens, at_least=0)
+        count = len(prompt)
+        decode = token_vector("decode_tokens", self.decode_tokens, at_least=1, length=count)
+        arrival = token_vector("arrival_period", self.arrival_period, at_least=_ANY, length=count)
+        if (arrival > self.period).any():
+            row = int(np.argmax(arrival > self.period))
+            raise InputError(
+                f"arrival_period[{row}] = {arrival[row]} must be at most the period {self.period}: "
+                "a waiting request has arrived"
+            )
+        object.__setattr__(self, "prompt_tokens", prompt)
+        object.__setattr__(self, "decode_tokens", decode)
+        object.__setattr__(self, "arrival_period", arrival)
+
+    @property
+    def devices(self) -> int:
+        """Number of devices G."""
+        return len(self.slots)
+
+    @property
+    def remaining(self) -> int:
+        """Number of remaining periods T-k+1."""
+        return self.periods - self.period + 1
+
+    @property
+    def waiting(self) -> int:
+        """Number of waiting requests J."""
+        return len(self.prompt_tokens)
+
+    @property
+    def rewards(self) -> npt.NDArray[np.float64]:
+        """r_j of starting each request now, on any device, shape (J,)."""
+        return _reward.reward(
+            self.weights,
+            self.decode_tokens,
+            self.arrival_period,
+            start_period=self.period,
+            periods=self.periods,
+            t1=self.t1,
+            t2=self.t2,
+            kernel=self.kernel,
+            inclusive=self.inclusive,
+        )
+
+    @property
+    def active_remaining(self) -> npt.NDArray[np.int64]:
+        """In how many of the remaining periods each request is active if started now, (J,)."""
+        last = last_active_period(self.period, self.decode_tokens, self.kernel)
+        return np.minimum(last, self.periods) - self.period + 1
+
+    @property
+    def tokens_at_start(self) -> npt.NDArray[np.int64]:
+        """KV tokens at age 0, shape (J,); a request grows by one token per period."""
+        return kv_tokens_at(
+            0, self.prompt_tokens, self.decode_tokens, self.kernel, self.effective_age_offset
+        )
+
+    @property
+    def effective_age_offset(self) -> int:
+        """The age offset in force."""
+        return default_age_offset(self.kernel) if self.age_offset is None else self.age_offset
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, checked again."""
+        return replace(self, **changes)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the problem as plain JSON types; options stand there where not the default."""
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "period": self.period,
+            "periods": self.periods,
+            "kernel": str(self.kernel),
+            "weights": self.weights.to_document(),
+            "t1": self.t1,
+            "t2": self.t2,
+            "devices": [
+                {"slots": slots.tolist(), "kv_tokens": tokens.tolist()}
+                for slots, tokens in zip(self.slots, self.kv_tokens, strict=True)
+            ],
+            "requests": [
+                {"prompt_tokens": s, "decode_tokens": o, "arrival_period": t}
+                for s, o, t in zip(
+                    self.prompt_tokens.tolist(),
+                    self.decode_tokens.tolist(),
+                    self.arrival_period.tolist(),
+                    strict=True,
+                )
+            ],
+        }
+        options = {
+            "inclusive": self.inclusive or None,
+            "age_offset": self.age_offset,
+            "clipped": self.clipped or None,
+        }
+        return document | {name: value for name, value in options.items() if value is not None}
+
+    def to_json(self) -> str:
+        """Return the problem in the versioned JSON format ``olprouting/period/1``."""
+        return json.dumps(self.to_document())
+
+    @classmethod
+    def from_json(cls, text: str, source: str = "period problem") -> Self:
+        """Return the problem that `text` holds.
+
+        Parameters
+        ----------
+        text
+            A document of schema ``olprouting/period/1``.
+        source
+            Where the text came from, for messages.
+
+        Raises
+        ------
+        InputError
+            If the text is not JSON, has another schema, lacks a field, has one too many, or a
+            value is out of range.
+        """
+        try:
+            document = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
+            ) from None
+        try:
+            return cls._from_document(document)
+        except InputError as error:
+            raise InputError(f"{source}: {error}") from None
+
+    @classmethod
+    def _from_document(cls, document: Any) -> Self:
+        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+            found = document.get("schema") if isinstance(document, dict) else None
+            raise InputError(f"expected a JSON object with schema {SCHEMA!r}, found {found!r}")
+        _refuse_wrong_fields("period problem", document, _REQUIRED, _OPTIONAL)
+        devices = _columns("devices", document["devices"], ("slots", "kv_tokens"))
+        requests = _columns(
+            "requests",
+            document["requests"],
+            ("prompt_tokens", "decode_tokens", "arrival_period"),
+        )
+        for name, rows in devices.items():
+            _refuse_ragged(name, rows, document)
+        options = {name: document[name] for name in _OPTIONAL if name in document}
+        return cls(
+            period=document["period"],
+            periods=document["periods"],
+            weights=SloWeights.from_document(document["weights"]),
+            t1=document["t1"],
+            t2=document["t2"],
+            kernel=document["kernel"],
+            **devices,
+            **requests,
+            **options,
+        )
+
+
+def _whole(name: str, value: Any, least: int) -> int:
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not integer or value < least:
+        raise InputError(f"{name} = {value!r} must be an integer >= {least}")
+    return int(value)
+
+
+def _threshold(name: str, value: Any) -> float:
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool):
+        raise InputError(f"{name} = {value!r} must be a number of periods >= 0")
+    plain: float = value.item() if isinstance(value, np.generic) else value
+    return positive(name, plain, zero_allowed=True)
+
+
+def _columns(where: str, rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """Turn a list of objects into one list per field."""
+    if not isinstance(rows, list):
+        raise InputError(f"{where} must be a list of objects")
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise InputError(f"{where}[{index}] must be an object")
+        _refuse_wrong_fields(f"{where}[{index}]", row, set(names))
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _refuse_ragged(name: str, rows: list[Any], document: dict[str, Any]) -> None:
+    for index, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != len(rows[0]):
+            found = len(row) if isinstance(row, list) else repr(row)
+            raise InputError(
+                f"devices[{index}].{name} must hold one number for each of the periods "
+                f"{document['period']}..{document['periods']}, got {found}"
+            )
+
+
+def _refuse_wrong_fields(
+    where: str,
+    document: dict[str, Any],
+    required: set[str],
+    optional: set[str] = frozenset(),  # type: ignore[assignment]
+) -> None:
+    missing, extra = required - document.keys(), document.keys() - required - optional
+    if missing:
+        raise InputError(f"{where} lacks {', '.join(sorted(missing))}")
+    if extra:
+        known = ", ".join(sorted(required | optional))
+        raise InputError(
+            f"{where} has unknown field(s) {', '.join(sorted(extra))}; expected {known}"
+        )

@@ -1,0 +1,275 @@
+"""What solving one period gave: why the solver stopped, what it has, and the prices."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from olprouting.errors import InputError
+from olprouting.instances._checks import frozen
+from olprouting.instances.gap import absolute_gap, relative_gap
+from olprouting.instances.solve_result import StopReason
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    Floats = npt.NDArray[np.float64]
+
+SCHEMA = "olprouting/period-result/1"
+
+PROOF_RELATIVE = 1e-9
+"""A relative gap this small proves the optimum of a program solved in doubles."""
+
+
+class NoPricesError(InputError):
+    """The program that was solved has no prices, and no others were asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodPrices:
+    """Prices of a period's resources: gain in value per extra unit, >= 0.
+
+    Parameters
+    ----------
+    batch
+        Of one slot, per device and remaining period, shape (G, T-k+1).
+    memory
+        Of one KV token, likewise.
+    option_values
+        y_j, a request's best margin over the devices, or 0; shape (J,).
+    source
+        The program whose prices they are: ``"lp"``, ``"dual"``, ``"reduced-dual"``, or of an
+        integer program ``"lp-relaxation"`` or ``"fixed-integers"``.
+    unique
+        Whether no other prices are optimal too; None where that was not tested or not settled.
+    """
+
+    batch: Floats
+    memory: Floats
+    option_values: Floats
+    source: str
+    unique: bool | None
+
+    def __post_init__(self) -> None:
+        for name in ("batch", "memory", "option_values"):
+            object.__setattr__(self, name, frozen(np.asarray(getattr(self, name), np.float64)))
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodResult:
+    """Outcome of solving one period (maximisation).
+
+    Parameters
+    ----------
+    solver, form
+        What was solved, by whom; form is ``"lp"``, ``"integer"``, ``"dual"`` or
+        ``"reduced-dual"``.
+    period
+        k, the first remaining period.
+    stop_reason
+        Why the solver stopped.
+    value
+        Reward of `x`, recomputed, or None. Never the solver's own number.
+    bound
+        Upper bound on the value, recomputed from prices where there are any, or None.
+    x
+        Share of each request started on each device, shape (J, G), or None without a solution. It
+        has been rechecked by code that shares nothing with the solver.
+    priced
+        The prices, or None; `prices` says why there are none.
+    oversize
+        Indices of the requests that do not fit whole on any device.
+    clipped
+        How many residual capacities were negative and became 0.
+    rows, rows_in_full
+        Capacity rows that the solver saw, and those of the program as written.
+    wall_s, build_s
+        Seconds spent solving, and building the model before that.
+    limit_s
+        The time limit in force, seconds, or None.
+    threads, seed
+        The solver's thread count and seed.
+    message
+        The solver's own word for how it ended, and what the recheck found.
+    """
+
+    solver: str
+    form: str
+    period: int
+    stop_reason: StopReason
+    value: float | None
+    bound: float | None
+    x: Floats | None
+    priced: PeriodPrices | None
+    oversize: tuple[int, ...]
+    clipped: int
+    rows: int
+    rows_in_full: int
+    wall_s: float
+    build_s: float
+    limit_s: float | None = None
+    threads: int = 1
+    seed: int = 0
+    message: str = ""
+
+    def __post_init__(self) -> None:
+        if self.x is not None:
+            object.__setattr__(self, "x", frozen(np.asarray(self.x, np.float64)))
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether there is an x."""
+        return self.x is not None
+
+    @property
+    def has_prices(self) -> bool:
+        """Whether there are prices."""
+        return self.priced is not None
+
+    @property
+    def prices(self) -> PeriodPrices:
+        """The prices.
+
+        Raises
+        ------
+        NoPricesError
+            If there are none; the message says what to ask for.
+        """
+        if self.priced is None:
+            self._refuse_prices()
+        return self.priced
+
+    def _refuse_prices(self) -> NoReturn:
+        if self.form == "integer":
+            raise NoPricesError(
+                "an integer program has no prices: solve with prices='lp-relaxation' (LP "
+                "relaxation) or prices='fixed-integers' (fixed integers)"
+            )
+        raise NoPricesError(f"there are no prices: {self.status} ({self.message})")
+
+    @property
+    def status(self) -> str:
+        """The stop reason, except that a limit without a solution is ``limit_no_solution``."""
+        limits = (StopReason.TIME_LIMIT, StopReason.NODE_LIMIT, StopReason.OTHER_LIMIT)
+        if self.stop_reason in limits and self.x is None:
+            return "limit_no_solution"
+        return str(self.stop_reason)
+
+    @property
+    def absolute_gap(self) -> float | None:
+        """Bound minus value, or None if either is missing."""
+        return absolute_gap(self.value, self.bound)
+
+    @property
+    def relative_gap(self) -> float | None:
+        """Absolute gap over the value, or None if either is missing."""
+        return relative_gap(self.value, self.bound)
+
+    @property
+    def proven(self) -> bool:
+        """Whether value and bound agree to `PROOF_RELATIVE`."""
+        gap = self.relative_gap
+        return gap is not None and gap <= PROOF_RELATIVE
+
+    def summary(self) -> str:
+        """Return a few aligned lines for people."""
+        priced = self.priced
+        rows = {
+            "status": self.status,
+            "value": self.value,
+            "bound": self.bound,
+            "relative_gap": self.relative_gap,
+            "started": None if self.x is None else round(float(self.x.sum()), 6),
+            "oversize": list(self.oversize) or None,
+            "clipped": self.clipped or None,
+            "prices_from": "none" if priced is None else priced.source,
+            "note": None if priced is None or priced.unique else "prices may not be unique",
+            "rows": f"{self.rows} of {self.rows_in_full}",
+            "wall_s": round(self.wall_s, 6),
+            "build_s": round(self.build_s, 6),
+            "solver": f"{self.solver} ({self.form})",
+        }
+        always = {"value", "bound", "relative_gap", "started"}
+        shown = {name: v for name, v in rows.items() if v is not None or name in always}
+        width = max(map(len, shown))
+        return "\n".join(
+            f"{name:<{width}}  {'none' if value is None else value}"
+            for name, value in shown.items()
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the result as plain JSON types."""
+        fields = asdict(self)
+        fields["stop_reason"] = str(self.stop_reason)
+        fields["x"] = None if self.x is None else self.x.tolist()
+        fields["oversize"] = list(self.oversize)
+        if self.priced is not None:
+            fields["priced"] = {
+                name: value.tolist() if isinstance(value, np.ndarray) else value
+                for name, value in asdict(self.priced).items()
+            }
+        derived = {"status": self.status, "relative_gap": self.relative_gap}
+        return {"schema": SCHEMA, **fields, **derived}
+
+    def to_json(self) -> str:
+        """Return the result in the versioned JSON format ``olprouting/period-result/1``."""
+        return json.dumps(self.to_document())
+
+    @classmethod
+    def from_json(cls, text: str, source: str = "result") -> PeriodResult:
+        """Return the result that `text` holds.
+
+        Raises
+        ------
+        InputError
+            If the text is not a document of schema ``olprouting/period-result/1``.
+        """
+        try:
+            document = json.loads(text)
+            if document.get("schema") != SCHEMA:
+                raise InputError(f"{source}: expected schema {SCHEMA!r}")
+            fields = {name: document[name] for name in cls.__dataclass_fields__}
+            fields["stop_reason"] = StopReason(fields["stop_reason"])
+            fields["oversize"] = tuple(int(j) for j in fields["oversize"])
+            if fields["priced"] is not None:
+                fields["priced"] = PeriodPrices(**fields["priced"])
+            if fields["x"] == []:  # no requests: JSON does not tell the number of devices
+                fields["x"] = np.zeros((0, len(fields["priced"].batch) if fields["priced"] else 0))
+            return cls(**fields)
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{source}: not a {SCHEMA} document ({error})") from None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per request and device with a share > 0: request, device, share."""
+        import pandas as pd
+
+        x = np.zeros((0, 0)) if self.x is None else self.x
+        request, device = np.nonzero(x)
+        return pd.DataFrame({"request": request, "device": device, "share": x[request, device]})
+
+    def price_frame(self) -> pd.DataFrame:
+        """Return one row per device and remaining period: device, period, batch, memory.
+
+        Raises
+        ------
+        NoPricesError
+            If there are no prices.
+        """
+        import pandas as pd
+
+        prices = self.prices
+        device, offset = np.indices(prices.batch.shape)
+        return pd.DataFrame(
+            {
+                "device": device.ravel(),
+                "period": offset.ravel() + self.period,
+                "batch": prices.batch.ravel(),
+                "memory": prices.memory.ravel(),
+            }
+        )

@@ -1,0 +1,103 @@
+"""How much each service-level objective counts in the reward of starting a request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+
+from olprouting.errors import InputError, unknown_name
+
+
+@dataclass(frozen=True)
+class SloWeights:
+    """Weights of the reward's six terms, all >= 0 (bid-price paper, section 3.1).
+
+    Parameters
+    ----------
+    alpha
+        Per token generated within the periods.
+    beta
+        Per period saved until the last token.
+    gamma
+        Per period saved until the first token.
+    sigma
+        Per request started.
+    zeta1
+        For an end-to-end latency below t1.
+    zeta2
+        For a time to first token below t2.
+
+    Raises
+    ------
+    InputError
+        If a weight is negative or not a finite number.
+    """
+
+    alpha: float
+    beta: float
+    gamma: float
+    sigma: float
+    zeta1: float
+    zeta2: float
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            number = isinstance(value, int | float | np.integer | np.floating)
+            if not number or isinstance(value, bool) or not 0 <= value < np.inf:
+                raise InputError(f"weight {field.name} = {value!r} must be a finite number >= 0")
+            object.__setattr__(self, field.name, float(value))
+
+    def replace(self, **changes: float) -> Self:
+        """Return a copy with some weights changed, checked again."""
+        return replace(self, **changes)
+
+    def to_document(self) -> dict[str, float]:
+        """Return the weights by name."""
+        return asdict(self)
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Return the weights of a JSON object that names each of the six.
+
+        Raises
+        ------
+        InputError
+            If a weight is missing, unknown or out of range.
+        """
+        names = [field.name for field in fields(cls)]
+        if not isinstance(document, Mapping) or set(document) != set(names):
+            found = sorted(document) if isinstance(document, Mapping) else document
+            raise InputError(f"weights must be an object of {', '.join(names)}; found {found!r}")
+        return cls(**document)
+
+    @classmethod
+    def preset(cls, name: str) -> SloWeights:
+        """Return a published weight set by its name in `WEIGHT_SETS`.
+
+        Raises
+        ------
+        InputError
+            If no set has this name.
+        """
+        if name not in WEIGHT_SETS:
+            raise unknown_name("weight set", name, WEIGHT_SETS)
+        return WEIGHT_SETS[name]
+
+
+WEIGHT_SETS: Mapping[str, SloWeights] = MappingProxyType(
+    {
+        "tail-latency": SloWeights(1 / 135, 1 / 400, 1 / 400, 1, 1, 1),
+        "requests": SloWeights(1 / 27, 1 / 2048, 1 / 2048, 5, 1, 1),
+        "latency-only": SloWeights(0, 1, 1, 0, 0, 0),
+        "tail-only": SloWeights(0, 0, 0, 0, 1, 1),
+        "latency": SloWeights(1 / 135, 1, 1, 1, 1 / 400, 1 / 400),
+        "throughput": SloWeights(1, 1 / 400, 1 / 400, 1, 1 / 400, 1 / 400),
+        "throughput-only": SloWeights(1, 0, 0, 1, 0, 0),
+    }
+)
+"""The weight sets of the bid-price paper's experiments, in its order (our names)."""
