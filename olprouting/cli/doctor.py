@@ -3,37 +3,24 @@
 from __future__ import annotations
 
 import json
-import platform
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any
 
 import typer
 
-PACKAGES = (
-    "olprouting",
-    "numpy",
-    "numba",
-    "pyomo",
-    "highspy",
-    "ortools",
-    "cvxpy",
-    "scipy",
-    "pandas",
-    "pyarrow",
-)
+from olprouting.versions import versions
 
 
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
 ) -> None:
     """Print versions and solve a tiny decision with every solver; exit 1 if one fails."""
-    versions = {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES}
+    installed = versions()
     checks = check_solvers()
     healthy = all(check["finding"] == "ok" for check in checks if check["installed"])
     if as_json:
-        typer.echo(json.dumps({"versions": versions, "solvers": checks, "healthy": healthy}))
+        typer.echo(json.dumps({"versions": installed, "solvers": checks, "healthy": healthy}))
     else:
-        _print(versions, checks)
+        _print(installed, checks)
     if not healthy:
         raise typer.Exit(1)
 
@@ -85,21 +72,14 @@ def _check(
     }
 
 
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
-def _print(versions: dict[str, str | None], checks: list[dict[str, Any]]) -> None:
+def _print(installed: dict[str, str], checks: list[dict[str, Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     console = Console()
     packages = Table("package", "version")
-    for name, number in versions.items():
-        packages.add_row(name, number or "not installed")
+    for name, number in installed.items():
+        packages.add_row(name, number)
     solvers = Table("solver", "formulation", "finding")
     for check in checks:
         shown = check["finding"] if check["installed"] else "not installed"
