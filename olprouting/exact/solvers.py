@@ -1,6 +1,6 @@
 """The solvers by name: which there are, which can be used here, and loading one.
 
-``highs``, ``cpsat`` and ``brute-force`` are our own backends. Any solver that Pyomo knows may be
+``native``, ``highs``, ``cpsat`` and ``brute-force`` are our own backends. Any solver that Pyomo knows may be
 named as ``pyomo:<name>``, or plainly where it is one of the usual MIP solvers.
 """
 
@@ -18,6 +18,7 @@ _OWN = {
     "brute-force": ("olprouting.exact.brute_force", "BruteForce"),
     "cpsat": ("olprouting.exact.cpsat", "CpSat"),
     "highs": ("olprouting.exact.highs", "Highs"),
+    "native": ("olprouting.exact.native", "Native"),
 }
 
 _PYOMO_PREFIX = "pyomo:"

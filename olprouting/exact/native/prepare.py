@@ -1,0 +1,175 @@
+"""From a decision to the arrays of the search, and back from its choice to an assignment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError
+from olprouting.exact.check import discount_numerators, exact_data
+from olprouting.exact.native.problem import Problem, State
+from olprouting.instances import Decision, Growth
+
+if TYPE_CHECKING:
+    from olprouting.compiling import Floats, Ints
+    from olprouting.instances.solve_result import Assignment
+
+LARGEST = 2.0**50
+"""Largest sum of tokens, times G and H + 1, that the search takes: doubles hold it exactly."""
+
+NOTHING = -(2.0**45)
+"""Peak of no workers."""
+
+ROUNDING = 1e-12
+"""What doubles may lose in a sum of about a hundred terms, generously."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A decision made ready for the search.
+
+    Parameters
+    ----------
+    problem
+        The arrays.
+    workers
+        Index of each open worker, in search order.
+    offset
+        Value of a solution in the search plus this is its objective, both in `unit`.
+    unit
+        The data's common denominator.
+    margin
+        Rounding error of a value, in `unit`; 0 if all values are whole.
+    step
+        By how much distinct values differ at least; 0 if that is not known.
+    """
+
+    decision: Decision
+    problem: Problem
+    workers: Ints
+    offset: Fraction
+    unit: int
+    margin: float
+    step: int
+
+    def objective(self, value: float) -> Fraction:
+        """Return a value of the search as an objective in tokens."""
+        return (Fraction(value) + self.offset) / self.unit
+
+
+def prepare(decision: Decision) -> Prepared:
+    """Return `decision` ready for the search.
+
+    Raises
+    ------
+    InputError
+        If its numbers are too large for doubles to hold every sum exactly.
+    """
+    data = exact_data(decision)
+    loads, sizes = data.loads, data.sizes
+    grown = data.unit if decision.growth is Growth.GROWING else 0
+    span = int(loads.max()) + sum(sizes.tolist()) + data.unit * decision.waiting * decision.horizon
+    if span * decision.workers * (decision.horizon + 1) > LARGEST:
+        raise InputError(
+            f"native: loads and sizes of up to {span} / {data.unit} tokens are beyond exact "
+            "double arithmetic; use highs, or round the data"
+        )
+    reference = loads.max(axis=0)
+    relative = (loads - reference).astype(np.float64)
+    order = _search_order(decision)
+    closed = np.flatnonzero(decision.free_slots == 0)
+    floor = relative[closed].max(axis=0) if len(closed) else np.full(len(reference), NOTHING)
+    gammas = np.array([float(decision.gamma**h) for h in range(decision.horizon + 1)])
+    distinct, supply = np.unique(sizes, return_counts=True)
+    fills = int(decision.free_slots.sum()) <= decision.waiting
+    open_loads = np.ascontiguousarray(relative[order])
+    problem = Problem(
+        loads=open_loads,
+        slots=decision.free_slots[order].copy(),
+        floor=floor,
+        weights=decision.workers * gammas,
+        price=float(gammas.sum()),
+        growth=float(grown),
+        sizes=distinct.astype(np.float64),
+        supply=supply.astype(np.int64),
+        twin=_twins(open_loads, decision.free_slots[order]),
+        admissions=decision.admissions,
+        fills=int(fills),
+        everything=int(decision.admissions == decision.waiting),
+        ordered=_ordered(open_loads),
+    )
+    numerators, scale = discount_numerators(decision.gamma, decision.horizon)
+    constant = decision.workers * reference - loads.sum(axis=0)
+    constant = constant - grown * decision.admissions * np.arange(decision.horizon + 1)
+    offset = Fraction(sum(map(int.__mul__, numerators, constant.tolist())), scale)
+    exact = decision.horizon == 0 or decision.gamma == 1
+    step = (decision.workers if problem.everything else 1) if exact else 0
+    extent = (
+        float(np.abs(relative).max())
+        + sum(sizes.tolist())
+        + grown * decision.waiting * decision.horizon
+    )
+    margin = 0.0 if exact else ROUNDING * float(problem.weights.sum()) * extent
+    return Prepared(decision, problem, order, offset, data.unit, margin, step)
+
+
+def new_state(problem: Problem) -> State:
+    """Return a state with room for the search, not yet reset."""
+    workers, offsets = problem.loads.shape
+    most = problem.admissions
+    return State(
+        left=problem.supply.copy(),
+        profile=np.zeros((workers + 1, offsets)),
+        totals=np.zeros(workers),
+        counts=np.zeros(workers, np.int64),
+        chosen=np.zeros((workers, most + 1), np.int64),
+        partial=np.zeros((workers, most + 1)),
+        window=np.zeros((workers, 2)),
+        window_cut=np.zeros(workers),
+        least=np.zeros((workers, most + 1)),
+        most=np.zeros((workers, most + 1)),
+        point=np.zeros((workers + 1, workers)),
+        cursor=np.zeros(4, np.int64),
+        tally=np.zeros(3, np.int64),
+        best_chosen=np.zeros((workers, most + 1), np.int64),
+        best_counts=np.zeros(workers, np.int64),
+        best_key=np.full(offsets, np.nan),
+    )
+
+
+def assignment_of(prepared: Prepared, chosen: Ints, counts: Ints) -> Assignment:
+    """Return the assignment of chosen size classes: within a size, the earliest requests first."""
+    sizes = exact_data(prepared.decision).sizes
+    _, class_of = np.unique(sizes, return_inverse=True)
+    queues = [[] for _ in range(len(prepared.problem.sizes))]  # type: list[list[int]]
+    for request in range(len(class_of) - 1, -1, -1):
+        queues[class_of[request]].append(request)
+    pairs = []
+    for j, worker in enumerate(prepared.workers.tolist()):
+        pairs += [(queues[c].pop(), worker) for c in chosen[j, : counts[j]].tolist()]
+    return tuple(sorted(pairs))
+
+
+def _search_order(decision: Decision) -> Ints:
+    """Open workers, fewest slots first; interchangeable workers next to each other."""
+    loads, slots = decision.projected_load_tokens, decision.free_slots
+    open_workers = np.flatnonzero(slots).tolist()
+    ranked = sorted(open_workers, key=lambda g: (slots[g], -loads[g, 0], loads[g].tobytes(), g))
+    return np.array(ranked, np.int64)
+
+
+def _twins(loads: Floats, slots: Ints) -> Ints:
+    twins = np.zeros(len(slots), np.int64)
+    twins[1:] = (loads[1:] == loads[:-1]).all(axis=1) & (slots[1:] == slots[:-1])
+    return twins
+
+
+def _ordered(loads: Floats) -> Floats:
+    workers, offsets = loads.shape
+    ordered = np.zeros((workers, workers, offsets))
+    for j in range(workers):
+        ordered[j, : workers - j] = np.sort(loads[j:], axis=0)
+    return ordered

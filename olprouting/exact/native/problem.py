@@ -1,0 +1,115 @@
+"""The plain arrays that the compiled search works on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from olprouting.compiling import Floats, Ints
+
+
+class Problem(NamedTuple):
+    """A decision in the order of the search: open workers only, sizes by class.
+
+    All token figures are whole numbers of the data's unit, held as doubles, and loads are taken
+    relative to the largest present load at each offset: what is summed stays small.
+
+    Parameters
+    ----------
+    loads
+        A[g,h] of the open workers in search order, shape (k, H+1).
+    slots
+        c_g, shape (k,).
+    floor
+        Largest load among the full workers at each offset (very negative if there is none),
+        shape (H+1,).
+    weights
+        G * gamma^h, shape (H+1,).
+    price
+        Gamma, the sum of gamma^h: what one admitted token takes off the objective.
+    growth
+        What an admitted request grows per offset: one token, or 0 if frozen.
+    sizes, supply
+        Distinct sizes, ascending, and how many requests of each wait, shape (S,).
+    twin
+        Whether a worker is interchangeable with the one before it, shape (k,).
+    admissions
+        U.
+    fills
+        1 if every free slot is filled, so that n_g = c_g; 0 if all requests are admitted and n_g
+        is to be chosen.
+    everything
+        1 if all waiting requests are admitted, so that the total of the new sizes is known.
+    ordered
+        Loads of workers j, j+1, ..., sorted at each offset, shape (k, k, H+1); row j is used up
+        to k - j.
+    """
+
+    loads: Floats
+    slots: Ints
+    floor: Floats
+    weights: Floats
+    price: float
+    growth: float
+    sizes: Floats
+    supply: Ints
+    twin: Ints
+    admissions: int
+    fills: int
+    everything: int
+    ordered: Floats
+
+
+class State(NamedTuple):
+    """Where the search stands, so that it can stop at any node and go on later.
+
+    Row j belongs to the worker at depth j.
+
+    Parameters
+    ----------
+    left
+        Requests of each size not yet placed, shape (S,).
+    profile
+        Peaks of the full workers and of workers before j, shape (k+1, H+1).
+    totals, counts
+        b_g and n_g of the placed workers, shape (k,).
+    chosen
+        Size classes of the requests placed on a worker, in descending order, shape (k, U).
+    partial
+        Sum of the sizes before each position of `chosen`, shape (k, U+1).
+    window
+        Interval of totals that worker j may still have, shape (k, 2).
+    window_cut
+        Cut for which the window was made, shape (k,).
+    least
+        Sums of the smallest remaining sizes when worker j was reached, shape (k, U+1).
+    most
+        Sums of the largest remaining sizes likewise.
+    point
+        Minimiser of the relaxation at depth j, shape (k+1, k).
+    cursor
+        [depth, phase] of the search.
+    tally
+        [nodes, ties skipped].
+    best_chosen, best_counts
+        The incumbent, like `chosen` and `counts`.
+    best_key
+        G * peak - total of the incumbent at each offset: equal keys are equal imbalances.
+    """
+
+    left: Ints
+    profile: Floats
+    totals: Floats
+    counts: Ints
+    chosen: Ints
+    partial: Floats
+    window: Floats
+    window_cut: Floats
+    least: Floats
+    most: Floats
+    point: Floats
+    cursor: Ints
+    tally: Ints
+    best_chosen: Ints
+    best_counts: Ints
+    best_key: Floats
