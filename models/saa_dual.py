@@ -6,9 +6,9 @@ n = 1..N, each the reward and the use of a start that was once the best one:
     minimise    f(p) = sum_i d_i * p_i + 1/max(1,N) * sum_n (r_n - sum_i a_(n,i) * p_i)+    (1)
     subject to  p >= 0,
 
-here as the LP
+here as an LP with N times the objective, because weights of 1/N drown in solvers' tolerances:
 
-    minimise    sum_i d_i * p_i + 1/max(1,N) * sum_n u_n                                    (2)
+    minimise    sum_i N * d_i * p_i + sum_n u_n                                             (2)
     subject to  u_n >= r_n - sum_i a_(n,i) * p_i            for all n                       (3)
                 p, u >= 0.
 
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 
 class SaaDual(NamedTuple):
-    """The LP (2)-(3) and its variable p."""
+    """The LP (2)-(3) and its parts: p, rows (3) (None without history)."""
 
     problem: Any
     price: Any
+    at_least_margin: Any
 
 
 def build(scarcity: Floats, rewards: Floats, usage: sp.csr_array) -> SaaDual:
@@ -51,12 +52,11 @@ def build(scarcity: Floats, rewards: Floats, usage: sp.csr_array) -> SaaDual:
     """
     price: Any = cp.Variable(len(scarcity), nonneg=True, name="price")
     if len(rewards) == 0:
-        return SaaDual(cp.Problem(cp.Minimize(scarcity @ price)), price)
+        return SaaDual(cp.Problem(cp.Minimize(scarcity @ price)), price, None)
     gain: Any = cp.Variable(len(rewards), nonneg=True, name="gain")
-    mean_gain = np.full(len(rewards), 1 / len(rewards)) @ gain
     at_least_margin = gain + usage @ price >= rewards
-    objective = cp.Minimize(scarcity @ price + mean_gain)
-    return SaaDual(cp.Problem(objective, [at_least_margin]), price)
+    total = (len(rewards) * scarcity) @ price + np.ones(len(rewards)) @ gain
+    return SaaDual(cp.Problem(cp.Minimize(total), [at_least_margin]), price, at_least_margin)
 
 
 def value(price: Floats, scarcity: Floats, rewards: Floats, usage: sp.csr_array) -> float:

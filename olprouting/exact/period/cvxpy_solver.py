@@ -1,0 +1,220 @@
+"""Solving a period's LP, dual or reduced dual with any solver that CVXPY has."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import cvxpy as cp
+import numpy as np
+
+from models import period_dual, period_lp, reduced_dual
+from olprouting.errors import InputError, unknown_name
+from olprouting.exact.highs_threads import fresh_thread_pool
+from olprouting.exact.interruptible import Interruptible
+from olprouting.exact.period.outcome import PeriodOutcome
+from olprouting.exact.period.price_signs import cvxpy_prices
+from olprouting.exact.period.silence import silence
+from olprouting.instances import StopReason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy.typing as npt
+
+    from olprouting.exact.options import SolveOptions
+    from olprouting.exact.period.columns import PeriodColumns
+
+    Floats = npt.NDArray[np.float64]
+
+STOP_REASONS = {
+    cp.OPTIMAL: StopReason.OPTIMAL,
+    cp.OPTIMAL_INACCURATE: StopReason.OPTIMAL,  # the recheck decides
+    cp.INFEASIBLE: StopReason.INFEASIBLE,
+    cp.INFEASIBLE_INACCURATE: StopReason.INFEASIBLE,
+    cp.settings.INFEASIBLE_OR_UNBOUNDED: StopReason.INFEASIBLE_OR_UNBOUNDED,
+    cp.USER_LIMIT: StopReason.OTHER_LIMIT,
+    # a reward is bounded, so that an unbounded model is a wrong model
+    cp.UNBOUNDED: StopReason.ERROR,
+    cp.UNBOUNDED_INACCURATE: StopReason.ERROR,
+    cp.SOLVER_ERROR: StopReason.ERROR,
+    cp.settings.UNKNOWN: StopReason.ERROR,
+}
+
+_HIGHS = {"time_limit_s": "time_limit", "threads": "threads", "seed": "random_seed"}
+NATIVE_NAMES = {
+    "HIGHS": _HIGHS,
+    "CLARABEL": {"time_limit_s": "time_limit", "threads": "max_threads"},
+    "SCS": {"time_limit_s": "time_limit_secs"},
+    "OSQP": {"time_limit_s": "time_limit"},
+    "GLOP": {"time_limit_s": "time_limit_sec"},
+    "PDLP": {"time_limit_s": "time_limit_sec"},
+}
+"""What solvers call the neutral options. Others get them through ``SolveOptions.native``."""
+
+
+class _Abandoned(Exception):  # noqa: N818 (no error)
+    """Ctrl-C while a solver ran that cannot be stopped from outside."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A CVXPY problem, and where its solution is found.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    start, price
+        The variable or the inequality that holds x, and p, as its value or dual value, or None.
+    """
+
+    problem: Any
+    start: Any
+    price: Any
+
+
+def solver_name(name: str) -> str:
+    """Return CVXPY's spelling of a solver's name.
+
+    Raises
+    ------
+    InputError
+        If CVXPY does not know it here; the message lists those it has.
+    """
+    list_installed: Any = cp.installed_solvers
+    installed: list[str] = list_installed()
+    if name.upper() not in installed:
+        raise unknown_name("CVXPY solver", name, installed)
+    return name.upper()
+
+
+def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -> PeriodOutcome:
+    """Solve a period's program.
+
+    Parameters
+    ----------
+    columns
+        The program's arrays.
+    form
+        ``"lp"``, ``"dual"`` or ``"reduced-dual"``; the last gives prices only.
+    solver
+        CVXPY's name of the solver.
+    options
+        How to solve.
+
+    Raises
+    ------
+    InputError
+        If an option is not for this solver.
+    """
+    return run_program(lambda: _PROGRAMS[form](columns), solver, options)
+
+
+def run_program(build: Callable[[], Program], solver: str, options: SolveOptions) -> PeriodOutcome:
+    """Build and solve any CVXPY program; see `run`."""
+    began = time.perf_counter()
+    native = _native_options(solver, options)
+    with nullcontext() if options.verbose else silence():
+        program = build()
+        data, chain, inverse = _canonical(program.problem, solver, native)
+        built = time.perf_counter()
+        build_s = built - began
+        if options.time_limit_s == 0:  # which some solvers take as no limit
+            message = "limit 0: not started"
+            return PeriodOutcome(StopReason.TIME_LIMIT, None, None, None, 0.0, build_s, message)
+
+        def solve() -> Any:
+            with fresh_thread_pool():
+                return chain.solve_via_data(
+                    program.problem, data, verbose=options.verbose, solver_opts=native
+                )
+
+        try:
+            raw = Interruptible(solve, _abandon).result()
+        except _Abandoned:
+            stop, message = StopReason.INTERRUPTED, "interrupted"
+        except (cp.SolverError, ValueError, TypeError) as error:
+            if options.native:
+                raise InputError(f"{solver} with native options {native}: {error}") from None
+            stop, message = StopReason.ERROR, str(error)
+        else:
+            stop, message = _unpack(program.problem, raw, chain, inverse)
+    wall_s = time.perf_counter() - built
+    at_limit = options.time_limit_s is not None and wall_s >= options.time_limit_s
+    if stop is StopReason.OTHER_LIMIT and at_limit:
+        stop = StopReason.TIME_LIMIT
+    if stop is not StopReason.OPTIMAL:  # CVXPY gives points at a limit that violate rows
+        return PeriodOutcome(stop, None, None, None, wall_s, build_s, message)
+    start, price = _values(program.start), _values(program.price)
+    return PeriodOutcome(stop, start, price, None, wall_s, build_s, message)
+
+
+def _canonical(problem: Any, solver: str, native: dict[str, Any]) -> tuple[Any, Any, Any]:
+    try:
+        data, chain, inverse = problem.get_problem_data(solver, solver_opts=native)
+    except (cp.SolverError, ValueError) as error:
+        raise InputError(
+            f"CVXPY cannot hand this program to solver {solver!r}: {error}; take another"
+        ) from None
+    return data, chain, inverse
+
+
+def _abandon() -> None:
+    raise _Abandoned
+
+
+def _unpack(problem: Any, raw: Any, chain: Any, inverse: Any) -> tuple[StopReason, str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of inaccuracy: every solution is rechecked
+        try:
+            problem.unpack_results(raw, chain, inverse)
+        except cp.SolverError as error:
+            return StopReason.ERROR, str(error)
+    return STOP_REASONS.get(problem.status, StopReason.ERROR), str(problem.status)
+
+
+def _native_options(solver: str, options: SolveOptions) -> dict[str, Any]:
+    names = NATIVE_NAMES.get(solver, {})
+    values = {neutral: getattr(options, neutral) for neutral in names}
+    if solver == "SCIPY":
+        limit = {} if options.time_limit_s is None else {"time_limit": options.time_limit_s}
+        return {"scipy_options": limit | dict(options.native)}
+    if options.time_limit_s is not None and "time_limit_s" not in names:
+        raise InputError(
+            f"time_limit_s = {options.time_limit_s}: CVXPY solver {solver!r} does not take it by "
+            "this name; give its own name in native"
+        )
+    native = {names[neutral]: v for neutral, v in values.items() if v is not None}
+    return native | dict(options.native)
+
+
+def _values(part: Any) -> Floats | None:
+    if part is None:
+        return None
+    if isinstance(part, cp.Variable):
+        return np.atleast_1d(np.asarray(part.value, dtype=np.float64))
+    return cvxpy_prices(part)
+
+
+def _lp(columns: PeriodColumns) -> Program:
+    lp = period_lp.build(*columns.arrays)
+    return Program(lp.problem, lp.start, lp.within_capacity)
+
+
+def _dual(columns: PeriodColumns) -> Program:
+    dual = period_dual.build(*columns.arrays)
+    return Program(dual.problem, dual.no_gain, dual.price)
+
+
+def _reduced_dual(columns: PeriodColumns) -> Program:
+    rewards, usage, capacity, _, limit = columns.arrays
+    dual = reduced_dual.build(rewards, usage, capacity, columns.devices, limit)
+    return Program(dual.problem, None, dual.price)
+
+
+_PROGRAMS = {"lp": _lp, "dual": _dual, "reduced-dual": _reduced_dual}
+FORMS = tuple(_PROGRAMS)

@@ -1,0 +1,337 @@
+"""Solving one period of the batch/KV model: LP, duals or integer program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.exact.options import SolveOptions
+from olprouting.exact.period import solvers
+from olprouting.exact.period.check_period import (
+    best_margins,
+    check_period,
+    fits_whole,
+    margins_of,
+    primal_faults,
+    value_bound,
+    value_of,
+)
+from olprouting.exact.period.columns import PeriodColumns, period_columns
+from olprouting.exact.period.outcome import PeriodOutcome
+from olprouting.exact.period.repair import repaired
+from olprouting.exact.period.scaling import Scaled, scaled
+from olprouting.exact.period.uniqueness import prices_unique
+from olprouting.instances import PeriodPrices, PeriodProblem, PeriodResult, StopReason
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+PRICE_SOURCES = ("lp-relaxation", "fixed-integers")
+"""What may stand in for the prices that an integer program has not."""
+
+INTEGRALITY_TOLERANCE = 1e-4
+"""A start farther than this from an integer means that the solver did not keep it integer."""
+
+DUAL_TOLERANCE = 1e-7
+"""By how much a MIP solver's node LPs let a reduced cost be violated."""
+
+_DONE = (StopReason.OPTIMAL, StopReason.OPTIMAL_WITHIN_GAP)
+
+
+def solve_period(
+    problem: PeriodProblem,
+    *,
+    form: str = "lp",
+    solver: str = "highs",
+    reduce_rows: bool = True,
+    prices: str | None = None,
+    drop_oversize: bool = False,
+    test_uniqueness: bool = True,
+    options: SolveOptions | None = None,
+) -> PeriodResult:
+    """Find the starts of most reward in a period, and what slots and KV tokens are worth.
+
+    Parameters
+    ----------
+    problem
+        The period's data.
+    form
+        ``"lp"`` (bid-price paper, section 3.1), ``"integer"`` (whole starts), ``"dual"`` (prices
+        and option values, section 3.2; x from its row duals) or ``"reduced-dual"`` (prices alone;
+        it proves a bound and gives no x).
+    solver
+        ``"highs"``; any LP solver of CVXPY by ``"cvxpy:<name>"`` or its plain name, such as
+        ``"clarabel"``; or ``"pyomo:<name>"`` for form lp or integer.
+    reduce_rows
+        Leave out capacity rows that cannot bind; value and prices stay optimal.
+    prices
+        For form integer: ``"lp-relaxation"``, the prices of the LP; or ``"fixed-integers"``, those
+        of the LP of the requests left waiting when the started ones stay where they are (a
+        program with integers only, fixed altogether, would leave nothing to price). None: none.
+    drop_oversize
+        Do not start any part of a request that fits whole on no device. As published, the LP may
+        start a fraction of one.
+    test_uniqueness
+        Find out whether the prices are the only optimal ones, at the cost of two small LPs.
+    options
+        How to solve; None is ``SolveOptions()``.
+
+    Returns
+    -------
+    PeriodResult
+        Why the solver stopped, and what it has. x, value, bound and prices have been rechecked;
+        a solution that fails is not returned, and the stop reason is then ``error``. Reaching a
+        limit raises nothing.
+
+    Raises
+    ------
+    InputError
+        If a name is unknown, or the solver cannot do what the options ask for.
+    SolverUnavailableError
+        If the solver is not installed or not licensed.
+    """
+    options = options or SolveOptions()
+    run, name = solvers.load(solver, form)
+    _refuse(form, prices, options)
+    request = _Request(form, solver, reduce_rows, test_uniqueness, options)
+    fits: npt.NDArray[np.bool_] = np.asarray(fits_whole(problem).any(axis=1))
+    kept = fits | (not drop_oversize)
+    result = _solve(_subset(problem, kept), request, run, name)
+    if prices is not None and result.has_solution:
+        result = _with_prices(_subset(problem, kept), result, prices, request)
+    oversize = tuple(np.flatnonzero(~fits).tolist())
+    return replace(_spread(result, kept), oversize=oversize)
+
+
+@dataclass(frozen=True)
+class _Request:
+    form: str
+    solver: str
+    reduce_rows: bool
+    test_uniqueness: bool
+    options: SolveOptions
+
+
+def _refuse(form: str, prices: str | None, options: SolveOptions) -> None:
+    if prices is not None and prices not in PRICE_SOURCES:
+        raise unknown_name("source of prices", prices, PRICE_SOURCES)
+    if prices is not None and form != "integer":
+        raise InputError(f"prices = {prices!r} is for form 'integer'; form {form!r} has its own")
+    for option in ("warm_start", "on_incumbent"):
+        if getattr(options, option) is not None:
+            raise InputError(f"{option} is for routing decisions; a period's program takes none")
+    if options.node_limit is not None and form != "integer":
+        raise InputError(f"node_limit is for form 'integer'; form {form!r} has no nodes")
+
+
+def _solve(problem: PeriodProblem, request: _Request, run: solvers.Run, name: str) -> PeriodResult:
+    columns = period_columns(problem, reduce_rows=request.reduce_rows)
+    if problem.waiting == 0:
+        return _nothing_waits(problem, columns, request)
+    program = scaled(columns)
+    outcome = run(program.columns, request.form, name, request.options)
+    result = _unsolved(problem, columns, request, outcome)
+    if request.form == "integer":
+        return _integer(problem, program, outcome, result)
+    if outcome.price is None:
+        return result
+    return _continuous(problem, program, outcome, request, result)
+
+
+def _unsolved(
+    problem: PeriodProblem, columns: PeriodColumns, request: _Request, outcome: PeriodOutcome
+) -> PeriodResult:
+    """Return the result of an outcome, without what must be rechecked first."""
+    options, stop = request.options, outcome.stop_reason
+    return PeriodResult(
+        solver=request.solver,
+        form=request.form,
+        period=problem.period,
+        # OPTIMAL is for the recheck to give
+        stop_reason=StopReason.OPTIMAL_WITHIN_GAP if stop is StopReason.OPTIMAL else stop,
+        value=None,
+        bound=None,
+        x=None,
+        priced=None,
+        oversize=(),
+        clipped=problem.clipped,
+        rows=len(columns.capacity),
+        rows_in_full=columns.rows_in_full,
+        wall_s=outcome.wall_s,
+        build_s=outcome.build_s,
+        limit_s=options.time_limit_s,
+        threads=options.threads,
+        seed=options.seed,
+        message=outcome.message,
+    )
+
+
+def _nothing_waits(
+    problem: PeriodProblem, columns: PeriodColumns, request: _Request
+) -> PeriodResult:
+    message = "nothing waits"
+    outcome = PeriodOutcome(StopReason.OPTIMAL, None, None, None, 0.0, 0.0, message)
+    x = np.zeros((0, problem.devices))
+    free, nobody = np.zeros(problem.slots.shape), np.zeros(0)
+    unique = prices_unique(problem, x) if request.test_uniqueness else None
+    return replace(
+        _unsolved(problem, columns, request, outcome),
+        stop_reason=StopReason.OPTIMAL,
+        value=0.0,
+        bound=0.0,
+        x=x,
+        priced=None
+        if request.form == "integer"
+        else PeriodPrices(free, free, nobody, request.form, unique),
+    )
+
+
+def _continuous(
+    problem: PeriodProblem,
+    program: Scaled,
+    outcome: PeriodOutcome,
+    request: _Request,
+    result: PeriodResult,
+) -> PeriodResult:
+    """Return the rechecked result of an LP or a dual whose solver claims to be done."""
+    price = program.price(outcome)
+    assert price is not None
+    if not np.isfinite(price).all():
+        return _faulty(result, ["the solver gave no finite prices"])
+    batch, memory = program.columns.by_period(price)
+    option_values = best_margins(margins_of(problem, batch, memory))
+    result = replace(result, bound=value_bound(problem, batch, memory))
+    if outcome.start is None:
+        priced = PeriodPrices(batch, memory, option_values, request.form, None)
+        return replace(result, priced=priced)
+    x = _by_request(problem, outcome.start)
+    faults = primal_faults(problem, x)
+    if faults:
+        return _faulty(result, faults)
+    x = repaired(problem, x)
+    check = check_period(problem, x, batch, memory)
+    if check.faults:
+        return _faulty(result, list(check.faults))
+    unique = prices_unique(problem, x) if request.test_uniqueness else None
+    priced = PeriodPrices(batch, memory, option_values, request.form, unique)
+    return _closed(replace(result, value=check.value, x=x, priced=priced))
+
+
+def _integer(
+    problem: PeriodProblem, program: Scaled, outcome: PeriodOutcome, result: PeriodResult
+) -> PeriodResult:
+    """Return the rechecked result of an integer program."""
+    result = replace(result, bound=_integer_bound(problem, program, outcome))
+    if outcome.start is None:
+        return result
+    x = _by_request(problem, outcome.start)
+    whole = np.rint(x).astype(np.int64)
+    if np.abs(x - whole).max(initial=0.0) > INTEGRALITY_TOLERANCE:
+        return _faulty(result, ["starts are fractional: is it a MIP solver?"])
+    faults = primal_faults(problem, whole, tolerance=0)
+    if faults:
+        return _faulty(result, faults)
+    value = value_of(problem, whole)
+    return _closed(replace(result, x=whole.astype(np.float64), value=value))
+
+
+def _integer_bound(problem: PeriodProblem, program: Scaled, outcome: PeriodOutcome) -> float | None:
+    """Return the upper bound that a MIP solver's bound proves.
+
+    Each start may miss its reduced cost by the solver's tolerance. Where all rewards are whole
+    the optimum is too, and the bound may be rounded down.
+    """
+    bound = program.bound(outcome)
+    if bound is None:
+        return None
+    bound += DUAL_TOLERANCE * problem.waiting * program.reward_unit
+    whole = bool((problem.rewards == np.floor(problem.rewards)).all())
+    return float(np.floor(bound)) if whole else bound
+
+
+def _closed(result: PeriodResult) -> PeriodResult:
+    """Return `result` as OPTIMAL if its gap is 0, and with a bound not below its value."""
+    value, bound = result.value, result.bound
+    if result.stop_reason in _DONE and value is not None and value == bound:
+        return replace(result, stop_reason=StopReason.OPTIMAL)
+    if value is not None and bound is not None and bound < value:
+        # by rounding only: the check has passed
+        message = f"{result.message}; bound {bound!r} was below the value by rounding"
+        return replace(result, bound=value, message=message)
+    return result
+
+
+def _faulty(result: PeriodResult, faults: list[str]) -> PeriodResult:
+    message = f"{result.message}; the recheck failed: {'; '.join(faults)}"
+    return replace(result, stop_reason=StopReason.ERROR, message=message)
+
+
+def _with_prices(
+    problem: PeriodProblem, result: PeriodResult, source: str, request: _Request
+) -> PeriodResult:
+    """Return an integer result with the prices of an LP, and the LP's time added."""
+    assert result.x is not None
+    left = problem
+    kept = np.ones(problem.waiting, dtype=np.bool_)
+    if source == "fixed-integers":
+        left, kept = _left_waiting(problem, result.x)
+    lp_request = replace(request, form="lp", options=replace(request.options, node_limit=None))
+    lp = _spread(_solve(left, lp_request, *solvers.load(request.solver, "lp")), kept)
+    if lp.priced is None:
+        return replace(result, message=f"{result.message}; no prices: {lp.message}")
+    bound = result.bound
+    if source == "lp-relaxation" and lp.bound is not None:
+        bound = lp.bound if bound is None else min(bound, lp.bound)
+    return _closed(
+        replace(
+            result,
+            bound=bound,
+            priced=replace(lp.priced, source=source),
+            wall_s=result.wall_s + lp.wall_s,
+            build_s=result.build_s + lp.build_s,
+        )
+    )
+
+
+def _left_waiting(problem: PeriodProblem, x: Floats) -> tuple[PeriodProblem, npt.NDArray[np.bool_]]:
+    """Return the problem that remains when whole starts `x` are made, and who is in it."""
+    from olprouting.exact.period.check_period import used
+
+    slots, tokens = used(problem, x.astype(np.int64))
+    waiting = x.sum(axis=1) == 0
+    capacities = {"slots": problem.slots - slots, "kv_tokens": problem.kv_tokens - tokens}
+    return _subset(problem.replace(**capacities), waiting), waiting
+
+
+def _subset(problem: PeriodProblem, kept: npt.NDArray[np.bool_]) -> PeriodProblem:
+    if kept.all():
+        return problem
+    return problem.replace(
+        prompt_tokens=problem.prompt_tokens[kept],
+        decode_tokens=problem.decode_tokens[kept],
+        arrival_period=problem.arrival_period[kept],
+    )
+
+
+def _spread(result: PeriodResult, kept: npt.NDArray[np.bool_]) -> PeriodResult:
+    """Return a result for some requests as one for all: the others are not started."""
+    if kept.all():
+        return result
+    if result.x is not None:
+        x = np.zeros((len(kept), result.x.shape[1]))
+        x[kept] = result.x
+        result = replace(result, x=x)
+    if result.priced is not None:
+        option_values = np.zeros(len(kept))
+        option_values[kept] = result.priced.option_values
+        result = replace(result, priced=replace(result.priced, option_values=option_values))
+    return result
+
+
+def _by_request(problem: PeriodProblem, start: Floats) -> Floats:
+    return start.reshape(problem.devices, problem.waiting).T.copy()
