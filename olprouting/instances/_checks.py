@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,11 @@ def finite_vector(name: str, values: npt.ArrayLike, length: int) -> npt.NDArray[
 
 def positive(name: str, value: float, *, zero_allowed: bool = False) -> float:
     """Return `value` if it is a finite number > 0 (or >= 0)."""
-    low_ok = value >= 0 if zero_allowed else value > 0
-    if not (low_ok and np.isfinite(value)):
+    try:
+        fits = (value >= 0 if zero_allowed else value > 0) and math.isfinite(value)
+    except TypeError:
+        fits = False
+    if not fits:
         raise InputError(f"{name} = {value} must be finite and {'>=' if zero_allowed else '>'} 0")
     return value
 

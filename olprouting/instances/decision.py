@@ -171,7 +171,7 @@ class Decision:
         fields = {"schema", "horizon", "gamma", "growth", "workers", "waiting_prompt_tokens"}
         _refuse_wrong_fields("decision", document, fields)
         horizon, workers = document["horizon"], document["workers"]
-        if not isinstance(horizon, int) or horizon < 0:
+        if type(horizon) is not int or horizon < 0:  # true is an int of Python's
             raise InputError(f"horizon = {horizon!r} must be an integer >= 0")
         if not isinstance(workers, list) or not workers:
             raise InputError("workers must be a list of at least one worker")

@@ -83,11 +83,11 @@ class PolicyOptions:
             if getattr(self, name) not in allowed:
                 raise unknown_name(name, str(getattr(self, name)), allowed)
         ranges = {
-            "horizon": (self.horizon >= 0, ">= 0"),
+            "horizon": (_whole(self.horizon, 0), "a whole number >= 0"),
             "beta": (0 < self.beta < float("inf"), "finite and > 0"),
             "gamma": (0 < self.gamma <= 1, "in (0, 1]"),
-            "r_max": (self.r_max >= 1, ">= 1"),
-            "s_greedy": (self.s_greedy >= 0, ">= 0"),
+            "r_max": (_whole(self.r_max, 1), "a whole number >= 1"),
+            "s_greedy": (_whole(self.s_greedy, 0), "a whole number >= 0"),
         }
         for name, (fits, expected) in ranges.items():
             if not fits:
@@ -102,6 +102,10 @@ class PolicyOptions:
     def names(cls) -> tuple[str, ...]:
         """Return the names of all options."""
         return tuple(field.name for field in fields(cls))
+
+
+def _whole(value: object, at_least: int) -> bool:
+    return isinstance(value, int | np.integer) and bool(value >= at_least)
 
 
 Factory = Callable[[int, PolicyOptions], Policy]
