@@ -1,0 +1,165 @@
+"""Columns: what starting a request on a device earns and what it uses.
+
+The column of starting a request at period k on device g has the reward r, and uses in each active
+period one slot and m(age) KV tokens of that device (`olprouting.instances.request_curves`). The KV
+tokens grow by one per period, so that five numbers hold the whole column; it is never written out.
+
+Columns stand on coordinates (device, position). On ``"absolute"`` positions, those of the paper,
+position i is period i+1 and a column starts at its own period. On ``"relative"`` positions it is
+the i-th period from the start: all columns begin at 0, and a price is one of "i periods ahead".
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.instances.request_curves import Kernel, active_periods, kv_tokens_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    IntsLike = int | Sequence[int] | npt.NDArray[np.int64]
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+
+class Positions(StrEnum):
+    """What the second coordinate of a price counts."""
+
+    ABSOLUTE = "absolute"
+    """Periods 1..T (paper)."""
+    RELATIVE = "relative"
+    """Periods since the start."""
+
+
+def parse_positions(positions: Positions | str) -> Positions:
+    """Return the positions of this name.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    try:
+        return Positions(positions)
+    except ValueError:
+        raise unknown_name("positions", str(positions), list(Positions)) from None
+
+
+class Columns(NamedTuple):
+    """Columns as compiled code takes them; all arrays have shape (N,) and are writable.
+
+    Attributes
+    ----------
+    reward
+        r, float64.
+    device
+        g, from 0, int64.
+    first
+        Position of the first active period, from 0, int64.
+    active
+        For how many periods the request is active, >= 1, int64; it may reach past the last one.
+    tokens
+        KV tokens at age 0, >= 0, int64.
+    """
+
+    reward: Floats
+    device: Ints
+    first: Ints
+    active: Ints
+    tokens: Ints
+
+    @property
+    def size(self) -> int:
+        """Number of columns N."""
+        return len(self.reward)
+
+    def rows(self, chosen: slice | Ints) -> Columns:
+        """Return some of the columns; a slice copies nothing."""
+        reward, device, first, active, tokens = self
+        return Columns(
+            reward[chosen], device[chosen], first[chosen], active[chosen], tokens[chosen]
+        )
+
+
+def make_columns(
+    reward: npt.ArrayLike,
+    device: IntsLike,
+    start_period: IntsLike,
+    prompt_tokens: IntsLike,
+    decode_tokens: IntsLike,
+    *,
+    kernel: Kernel | str = Kernel.DECODE,
+    age_offset: int | None = None,
+    positions: Positions | str = Positions.ABSOLUTE,
+) -> Columns:
+    """Return columns; the arguments broadcast to shape (N,).
+
+    Parameters
+    ----------
+    reward
+        r, finite (`olprouting.instances.reward`).
+    device
+        g >= 0.
+    start_period
+        k >= 1.
+    prompt_tokens, decode_tokens
+        s >= 0 and the predicted o >= 1.
+    kernel
+        ``"decode"`` or ``"mixed"`` (bid-price paper, equation (1) or appendix A).
+    age_offset
+        KV tokens held at age 0 beyond the prompt, >= 0; None is the kernel's own.
+    positions
+        ``"absolute"`` or ``"relative"``.
+
+    Raises
+    ------
+    InputError
+        If a number is out of range (its index is named) or a name is unknown.
+    """
+    integers = [device, start_period, prompt_tokens, decode_tokens]
+    arrays = [_whole(name, array) for name, array in zip(_LEAST, integers, strict=True)]
+    rewards = np.asarray(reward, dtype=np.float64)
+    try:
+        r, g, k, s, o = np.broadcast_arrays(np.atleast_1d(rewards), *arrays)
+    except ValueError:
+        raise InputError("the columns' arrays have different lengths") from None
+    if not np.isfinite(r).all():
+        row = int(np.argmin(np.isfinite(r)))
+        raise InputError(f"reward[{row}] = {r[row]} must be finite")
+    if age_offset is not None and age_offset < 0:
+        raise InputError(f"age_offset = {age_offset} must be >= 0")
+    relative = parse_positions(positions) is Positions.RELATIVE
+    return Columns(
+        reward=r.copy(),
+        device=g.copy(),
+        first=np.zeros(len(r), np.int64) if relative else k - 1,
+        active=active_periods(o, kernel),
+        tokens=kv_tokens_at(0, s, o, kernel, age_offset),
+    )
+
+
+def no_columns() -> Columns:
+    """Return columns of shape (0,)."""
+    none = np.zeros(0, np.int64)
+    return Columns(np.zeros(0), none, none.copy(), none.copy(), none.copy())
+
+
+_LEAST = {"device": 0, "start_period": 1, "prompt_tokens": 0, "decode_tokens": 1}
+
+
+def _whole(name: str, values: IntsLike) -> Ints:
+    array = np.atleast_1d(np.asarray(values))
+    if array.dtype.kind not in "iu" and array.size:
+        raise InputError(f"{name} must hold integers, got {array.ravel()[0]!r}")
+    low = array < _LEAST[name]
+    if low.any():
+        row = int(np.argmax(low))
+        raise InputError(f"{name}[{row}] = {array[row]} must be >= {_LEAST[name]}")
+    return array.astype(np.int64)

@@ -1,0 +1,373 @@
+"""Compiled Algorithm 2: projected mini-batch subgradient steps on the sample's dual.
+
+A step is p <- (p - eta * (d - mean over a mini-batch of 1{r - a'p > 0} a))+. The first and last
+positions of the batch's columns cut the coordinates into segments on which the subtracted mean is
+constant (slots) or linear (memory); the sums of prices over the segments give every a'p of the
+batch. So a step costs O(batch * log batch + G * P), whatever the columns' lengths.
+
+Arrays of prices are flat here: coordinate g * P + position.
+
+Source: bid-price paper, section 3.3 and Algorithm 2; the segments are ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.prices.pricing_kernels import end_of, normalised
+
+if TYPE_CHECKING:
+    from olprouting.prices.problem import SaaProblem
+
+
+@compiled
+def descend(
+    problem: SaaProblem,
+    batch: Floats,
+    memory: Floats,
+    steps: int,
+    batch_columns: int,
+    step_size: float,
+    shrinking: bool,
+    rng: np.random.Generator,
+) -> None:
+    """Take `steps` steps from the prices `batch` and `memory`, shape (G, P), in place.
+
+    Every step draws a fresh mini-batch of min(`batch_columns`, N) columns without replacement; with
+    the whole history in it nothing is drawn. An empty history gives p = 0.
+
+    Parameters
+    ----------
+    problem
+        The dual.
+    batch, memory
+        Prices in the problem's units, >= 0, C-contiguous.
+    steps, batch_columns
+        K >= 0 and the size of a mini-batch, >= 1.
+    step_size
+        eta > 0.
+    shrinking
+        Whether step number k has length eta / sqrt(k) rather than factor eta.
+    rng
+        Source of the mini-batches.
+    """
+    count = len(problem.columns.reward)
+    if count == 0:
+        batch[:] = 0.0
+        memory[:] = 0.0
+        return
+    size = min(batch_columns, count)
+    order = np.arange(count)
+    live = live_ranges(batch, memory)
+    points, places = np.empty(2 * size, np.int64), np.empty((2, size), np.int64)
+    for step in range(1, steps + 1):
+        if step == 1 or size < count:
+            choose(problem, order, size, points, places, rng)
+        descent_step(
+            problem, batch, memory, order, points, places, live, step, step_size, shrinking
+        )
+
+
+@compiled
+def choose(
+    problem: SaaProblem,
+    order: Ints,
+    size: int,
+    points: Ints,
+    places: Ints,
+    rng: np.random.Generator,
+) -> None:
+    """Draw a mini-batch into ``order[:size]`` and find its segments."""
+    if size < len(order):
+        draw(order, size, rng)
+    locate(problem, order, points, places)
+
+
+@compiled
+def draw(order: Ints, size: int, rng: np.random.Generator) -> None:
+    """Move a uniform sample without replacement to the front of a permutation (Fisher-Yates)."""
+    for i in range(size):
+        j = i + int(rng.random() * (len(order) - i))
+        order[i], order[j] = order[j], order[i]
+
+
+@compiled
+def locate(problem: SaaProblem, order: Ints, points: Ints, places: Ints) -> None:
+    """Fill `points` with the sorted ends of the batch's columns, `places` with their indices.
+
+    Column i of the batch covers coordinates ``points[places[0, i]]`` to ``points[places[1, i]]``,
+    without the last.
+    """
+    columns, positions = problem.columns, problem.slots.shape[1]
+    for i in range(places.shape[1]):
+        column = order[i]
+        begin = columns.device[column] * positions
+        end = begin + end_of(problem, column)
+        begin += columns.first[column]
+        points[2 * i] = places[0, i] = min(begin, end)
+        points[2 * i + 1] = places[1, i] = end
+    points.sort()
+    for i in range(places.shape[1]):
+        places[0, i] = np.searchsorted(points, places[0, i])
+        places[1, i] = np.searchsorted(points, places[1, i])
+
+
+@compiled
+def live_ranges(batch: Floats, memory: Floats) -> Ints:
+    """Return first and one past the last coordinate of each device with a price > 0, (2, G)."""
+    devices, positions = batch.shape
+    live = np.empty((2, devices), np.int64)
+    for g in range(devices):
+        low, high = 0, positions
+        while high > 0 and batch[g, high - 1] == 0 and memory[g, high - 1] == 0:
+            high -= 1
+        while low < high and batch[g, low] == 0 and memory[g, low] == 0:
+            low += 1
+        live[0, g] = g * positions + low
+        live[1, g] = g * positions + high
+    return live
+
+
+@compiled
+def descent_step(
+    problem: SaaProblem,
+    batch: Floats,
+    memory: Floats,
+    order: Ints,
+    points: Ints,
+    places: Ints,
+    live: Ints,
+    step: int,
+    step_size: float,
+    shrinking: bool,
+) -> float:
+    """Take one step and return its factor eta (0 where the subgradient vanishes)."""
+    flat_batch, flat_memory = batch.reshape(-1), memory.reshape(-1)
+    segments = np.zeros((2, len(points)), np.int64)
+    sums = sums_at(flat_batch, flat_memory, points, places)
+    subgradient_segments(problem, order, points, places, sums, segments)
+    factor = step_size
+    if shrinking:
+        square = squared_length(problem, flat_batch, flat_memory, points, segments, live)
+        if square == 0:
+            return 0.0
+        factor = step_size / np.sqrt(step * square)
+    move(problem, flat_batch, flat_memory, points, segments, sums, live, factor)
+    return float(factor)
+
+
+@compiled
+def subgradient_segments(
+    problem: SaaProblem,
+    order: Ints,
+    points: Ints,
+    places: Ints,
+    sums: Floats,
+    segments: Ints,
+) -> None:
+    """Fill `segments`, shape (2, points), with the use by the columns of positive margin.
+
+    On the coordinates from ``points[q]`` to ``points[q+1]`` they use ``segments[0, q]`` slots, and
+    at coordinate x ``segments[1, q] + x * segments[0, q]`` KV tokens.
+    """
+    columns = problem.columns
+    for i in range(places.shape[1]):
+        column, begin, end = order[i], places[0, i], places[1, i]
+        base = columns.tokens[column] - points[begin]
+        used = base * (sums[1, end] - sums[1, begin]) + sums[2, end] - sums[2, begin]
+        cost = sums[0, end] - sums[0, begin] + problem.mem_scale * used
+        if normalised(problem, column) - cost > 0:
+            segments[0, begin] += 1
+            segments[0, end] -= 1
+            segments[1, begin] += base
+            segments[1, end] -= base
+    for q in range(1, len(points)):
+        segments[0, q] += segments[0, q - 1]
+        segments[1, q] += segments[1, q - 1]
+
+
+@compiled
+def sums_at(batch: Floats, memory: Floats, points: Ints, places: Ints) -> Floats:
+    """Return sums of prices over the segments, shape (5, points).
+
+    Rows 0 to 2 hold the sums of p_bat, p_mem and coordinate * p_mem up to each point, without
+    coordinates that no column of the batch covers; rows 3 and 4 the sums of p_bat and p_mem on the
+    segment that begins at the point, or -1 where no column covers it.
+    """
+    sums = np.zeros((5, len(points)))
+    sums[3:, :] = -1.0
+    cover = np.zeros(len(points), np.int64)
+    for i in range(places.shape[1]):
+        cover[places[0, i]] += 1
+        cover[places[1, i]] -= 1
+    covering = 0
+    for q in range(len(points) - 1):
+        covering += cover[q]
+        slot_sum, token_sum, moment = 0.0, 0.0, 0.0
+        if covering > 0:
+            low, high = points[q], points[q + 1]
+            slot_sum, token_sum, moment = segment_sums(batch[low:high], memory[low:high])
+            moment += low * token_sum
+            sums[3, q], sums[4, q] = slot_sum, token_sum
+        sums[0, q + 1] = sums[0, q] + slot_sum
+        sums[1, q + 1] = sums[1, q] + token_sum
+        sums[2, q + 1] = sums[2, q] + moment
+    return sums
+
+
+@compiled
+def segment_sums(batch: Floats, memory: Floats) -> tuple[float, float, float]:
+    """Return the sums of p_bat, p_mem and i * p_mem; four partial sums each, for speed."""
+    b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+    m0, m1, m2, m3 = 0.0, 0.0, 0.0, 0.0
+    k0, k1, k2, k3 = 0.0, 0.0, 0.0, 0.0
+    fours = len(batch) // 4
+    four = 0.0  # as a double: converting an integer at every turn takes longer than the sums
+    for q in range(fours):
+        i = 4 * q
+        b0 += batch[i]
+        b1 += batch[i + 1]
+        b2 += batch[i + 2]
+        b3 += batch[i + 3]
+        m0 += memory[i]
+        m1 += memory[i + 1]
+        m2 += memory[i + 2]
+        m3 += memory[i + 3]
+        k0 += four * memory[i]
+        k1 += four * memory[i + 1]
+        k2 += four * memory[i + 2]
+        k3 += four * memory[i + 3]
+        four += 1.0
+    moment = 4 * ((k0 + k1) + (k2 + k3)) + (m1 + 2 * m2 + 3 * m3)
+    slot_sum, token_sum = (b0 + b1) + (b2 + b3), (m0 + m1) + (m2 + m3)
+    for i in range(4 * fours, len(batch)):
+        slot_sum += batch[i]
+        token_sum += memory[i]
+        moment += i * memory[i]
+    return slot_sum, token_sum, moment
+
+
+@compiled
+def move(
+    problem: SaaProblem,
+    batch: Floats,
+    memory: Floats,
+    points: Ints,
+    segments: Ints,
+    sums: Floats,
+    live: Ints,
+    factor: float,
+) -> None:
+    """Take p <- (p - factor * subgradient)+ everywhere.
+
+    Where no column of positive margin stands, a price can only fall: a price of 0 stays 0, so that
+    nothing is done on segments whose prices are all 0 and outside the `live` ranges, which grow
+    with the segments.
+    """
+    slots, kv_tokens = problem.slots.reshape(-1), problem.kv_tokens.reshape(-1)
+    slot_step, kv_step = factor * problem.slot_factor, factor * problem.kv_factor
+    up = 2 * factor / len(points)  # there are two points for each column of the batch
+    up_kv = up * problem.mem_scale
+    positions = problem.slots.shape[1]
+    fall(batch, slots, 0, points[0], live, positions, slot_step)
+    fall(memory, kv_tokens, 0, points[0], live, positions, kv_step)
+    for q in range(len(points)):
+        low, high = points[q], points[q + 1] if q + 1 < len(points) else len(batch)
+        count = segments[0, q]
+        if low < high and count > 0:
+            widen(live, low // positions, low, high)
+            push(batch[low:high], slots[low:high], slot_step, up * count)
+            start = up_kv * (segments[1, q] + count * low)
+            push_slope(memory[low:high], kv_tokens[low:high], kv_step, start, up_kv * count)
+        else:
+            if sums[3, q] != 0:
+                fall(batch, slots, low, high, live, positions, slot_step)
+            if sums[4, q] != 0:
+                fall(memory, kv_tokens, low, high, live, positions, kv_step)
+
+
+@inlined
+def widen(live: Ints, g: int, low: int, high: int) -> None:
+    """Take coordinates low..high-1 of device g into its live range."""
+    if live[0, g] == live[1, g]:
+        live[0, g], live[1, g] = low, high
+    live[0, g], live[1, g] = min(live[0, g], low), max(live[1, g], high)
+
+
+@compiled
+def fall(
+    prices: Floats, residual: Floats, low: int, high: int, live: Ints, positions: int, step: float
+) -> None:
+    """Lower the live prices between two coordinates by their scarcity alone."""
+    if low >= high:
+        return
+    for g in range(low // positions, (high - 1) // positions + 1):
+        i, j = max(low, live[0, g]), min(high, live[1, g])
+        if i < j:
+            push(prices[i:j], residual[i:j], step, 0.0)
+
+
+@compiled
+def push(prices: Floats, residual: Floats, step: float, up: float) -> None:
+    """Take p <- (p - step * residual + up)+."""
+    for i in range(len(prices)):
+        price = prices[i] - step * residual[i] + up
+        prices[i] = price if price > 0.0 else 0.0
+
+
+@compiled
+def push_slope(prices: Floats, residual: Floats, step: float, up: float, slope: float) -> None:
+    """Take p <- (p - step * residual + up + slope * i)+."""
+    for i in range(len(prices)):
+        price = prices[i] - step * residual[i] + (up + slope * i)
+        prices[i] = price if price > 0.0 else 0.0
+
+
+@compiled
+def squared_length(
+    problem: SaaProblem,
+    batch: Floats,
+    memory: Floats,
+    points: Ints,
+    segments: Ints,
+    live: Ints,
+) -> float:
+    """Return the squared length of the subgradient, without what the projection would undo."""
+    slots, kv_tokens = problem.slots.reshape(-1), problem.kv_tokens.reshape(-1)
+    positions = problem.slots.shape[1]
+    mean = 1.0 / (len(points) // 2)
+    mean_kv = mean * problem.mem_scale
+    square = 0.0
+    for q in range(-1, len(points)):
+        low = points[q] if q >= 0 else 0
+        high = points[q + 1] if q + 1 < len(points) else len(batch)
+        count = segments[0, q] if q >= 0 else 0
+        if low < high and count > 0:
+            start = mean_kv * (segments[1, q] + count * low)
+            square += squares(
+                batch[low:high], slots[low:high], problem.slot_factor, mean * count, 0.0
+            )
+            square += squares(
+                memory[low:high], kv_tokens[low:high], problem.kv_factor, start, mean_kv * count
+            )
+        elif low < high:
+            for g in range(low // positions, (high - 1) // positions + 1):
+                i, j = max(low, live[0, g]), min(high, live[1, g])
+                if i < j:
+                    square += squares(batch[i:j], slots[i:j], problem.slot_factor, 0.0, 0.0)
+                    square += squares(memory[i:j], kv_tokens[i:j], problem.kv_factor, 0.0, 0.0)
+    return square
+
+
+@inlined
+def squares(prices: Floats, residual: Floats, factor: float, used: float, slope: float) -> float:
+    """Sum the squares of factor * residual - used - slope * i where a step would move the price."""
+    square = 0.0
+    for i in range(len(prices)):
+        gradient = factor * residual[i] - used - slope * i
+        if prices[i] > 0.0 or gradient < 0.0:
+            square += gradient * gradient
+    return square

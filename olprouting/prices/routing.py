@@ -1,0 +1,77 @@
+"""Algorithm 1's admission as a function on arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError, unknown_name
+from olprouting.prices.routing_kernels import admit_greedily
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+
+
+def greedy_admission(
+    margins: Floats,
+    active: Ints,
+    tokens: Ints,
+    slots: Ints,
+    kv_tokens: Ints,
+    *,
+    ties: str = "random",
+    rng: np.random.Generator | None = None,
+) -> tuple[Ints, Ints]:
+    """Return the requests to start and their devices, in order of admission.
+
+    Pairs of positive margin are admitted in decreasing order; those that do not fit are skipped.
+
+    Parameters
+    ----------
+    margins
+        r - a'p, shape (J, G).
+    active, tokens
+        Number of active periods and KV tokens at age 0, shape (J,).
+    slots, kv_tokens
+        Residuals of the real devices in this and the following periods, shape (G, W); not changed.
+    ties
+        ``"random"``, which needs `rng`, or ``"index"``.
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, or ties are to be random without `rng`.
+
+    Notes
+    -----
+    Bid-price paper, Algorithm 1, lines 10 to 16.
+    """
+    margins = np.ascontiguousarray(margins, np.float64)
+    if ties not in ("random", "index"):
+        raise unknown_name("rule for ties", ties, ["random", "index"])
+    if ties == "random" and rng is None:
+        raise InputError("ties = 'random' needs rng")
+    if margins.ndim != 2:
+        raise InputError(f"margins must be requests by devices, got shape {margins.shape}")
+    requests, devices = margins.shape
+    if np.shape(active) != (requests,) or np.shape(tokens) != (requests,):
+        raise InputError(f"active and tokens must have {requests} entries")
+    if np.ndim(slots) != 2 or np.shape(slots) != np.shape(kv_tokens) or len(slots) != devices:
+        raise InputError(f"slots and kv_tokens must be {devices} devices by periods")
+    request, device = np.empty(requests, np.int64), np.empty(requests, np.int64)
+    count = admit_greedily(
+        margins,
+        np.array(active, np.int64),
+        np.array(tokens, np.int64),
+        np.array(slots, np.int64, order="C"),
+        np.array(kv_tokens, np.int64, order="C"),
+        ties == "random",
+        rng or np.random.default_rng(0),
+        request,
+        device,
+    )
+    return request[:count], device[:count]

@@ -1,0 +1,200 @@
+"""Compiled Algorithm 1: margins of all requests on all devices, and greedy admission by margin.
+
+Source: bid-price paper, Algorithm 1 (lines 8 to 16).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from olprouting.compiling import Bools, Floats, Ints, compiled
+from olprouting.prices.pricing_kernels import prefix_sums, price_between
+
+
+@compiled
+def request_margins(
+    rewards: Floats,
+    active: Ints,
+    tokens: Ints,
+    batch: Floats,
+    memory: Floats,
+    first: int,
+    width: int,
+    price_unit: float,
+    mem_scale: float,
+    margins: Floats,
+) -> None:
+    """Fill `margins`, shape (J, G), with r - a'p of starting each request on each device.
+
+    Devices with the same prices give margins that are equal to the last bit.
+
+    Parameters
+    ----------
+    rewards, active, tokens
+        Of the waiting requests, shape (J,): r, number of active periods and KV tokens at age 0.
+    batch, memory
+        Prices, shape (G, P).
+    first, width
+        Position at which the requests would start, and one past the last position in use.
+    price_unit, mem_scale
+        True prices are price_unit * batch and price_unit * mem_scale * memory.
+    """
+    longest = 0
+    for j in range(len(active)):
+        longest = max(longest, active[j])
+    end = min(width, first + longest)
+    sums = np.empty((3, len(batch), max(0, end - first) + 1))
+    prefix_sums(batch, memory, first, max(first, end), sums)
+    for j in range(len(rewards)):
+        last = max(0, min(active[j], end - first))
+        for g in range(len(batch)):
+            cost = price_between(sums, g, 0, last, tokens[j], mem_scale)
+            margins[j, g] = rewards[j] - price_unit * cost
+
+
+@compiled
+def admit_greedily(
+    margins: Floats,
+    active: Ints,
+    tokens: Ints,
+    slots: Ints,
+    kv_tokens: Ints,
+    random_ties: bool,
+    rng: np.random.Generator,
+    request: Ints,
+    device: Ints,
+) -> int:
+    """Admit pairs of positive margin in decreasing order, skipping those that do not fit.
+
+    A request starts on one device at most, and fits if in each of its active periods there are a
+    slot and its KV tokens left, as far as the residuals reach.
+
+    Parameters
+    ----------
+    margins
+        Shape (J, G).
+    active, tokens
+        Number of active periods and KV tokens at age 0, shape (J,).
+    slots, kv_tokens
+        Residuals of the real devices in this and the following periods, shape (G, W). What is
+        admitted is taken off.
+    random_ties
+        Whether pairs of equal margin are shuffled; otherwise requests come in their order, and
+        devices by index. A random number is drawn only where there are ties.
+    request, device
+        Filled with the admitted pairs in the order of admission, shape (J,).
+
+    Returns
+    -------
+    int
+        How many were admitted.
+    """
+    devices = margins.shape[1]
+    pairs = ranked_pairs(margins, random_ties, rng)
+    started = np.zeros(len(margins), np.bool_)
+    count = 0
+    for pair in pairs:
+        j, g = pair // devices, pair % devices
+        if started[j] or not fits(active[j], tokens[j], slots[g], kv_tokens[g]):
+            continue
+        for i in range(min(active[j], slots.shape[1])):
+            slots[g, i] -= 1
+            kv_tokens[g, i] -= tokens[j] + i
+        started[j] = True
+        request[count], device[count] = j, g
+        count += 1
+    return count
+
+
+@compiled
+def ranked_pairs(margins: Floats, random_ties: bool, rng: np.random.Generator) -> Ints:
+    """Return pairs j * G + g of positive margin by decreasing margin."""
+    flat = margins.reshape(-1)
+    positive = np.flatnonzero(flat > 0.0)
+    pairs = positive[np.argsort(-flat[positive], kind="mergesort")]
+    if random_ties:
+        begin = 0
+        for end in range(1, len(pairs) + 1):
+            if end == len(pairs) or flat[pairs[end]] != flat[pairs[begin]]:
+                shuffle(pairs[begin:end], rng)
+                begin = end
+    return pairs
+
+
+@compiled
+def shuffle(pairs: Ints, rng: np.random.Generator) -> None:
+    """Shuffle in place; one element draws no random number."""
+    for i in range(len(pairs) - 1):
+        j = i + int(rng.random() * (len(pairs) - i))
+        pairs[i], pairs[j] = pairs[j], pairs[i]
+
+
+@compiled
+def fits(active: int, tokens: int, slots: Ints, kv_tokens: Ints) -> bool:
+    """Whether a request fits a device with these residuals, shape (W,)."""
+    for i in range(min(active, len(slots))):
+        if slots[i] < 1 or kv_tokens[i] < tokens + i:
+            return False
+    return True
+
+
+@compiled
+def best_device(margins: Floats, j: int, random_ties: bool, rng: np.random.Generator) -> int:
+    """Return the device of the largest margin of request j."""
+    best, tied = 0, 1
+    for g in range(1, margins.shape[1]):
+        if margins[j, g] > margins[j, best]:
+            best, tied = g, 1
+        elif margins[j, g] == margins[j, best]:
+            tied += 1
+            if random_ties and rng.random() * tied < 1.0:
+                best = g
+    return best
+
+
+@compiled
+def pairs_to_record(
+    margins: Floats,
+    recorded: Bools,
+    per_request: bool,
+    random_ties: bool,
+    rng: np.random.Generator,
+    request: Ints,
+    device: Ints,
+) -> int:
+    """Choose the pairs that become history, whatever the sign of their margins.
+
+    Parameters
+    ----------
+    margins
+        Shape (J, G).
+    recorded
+        Which requests are in the history already, shape (J,); used, and updated, per request only.
+    per_request
+        False: the best pair of all, once per period (paper). True: the best device of each request
+        that is not recorded yet (authors' code).
+    random_ties
+        Whether ties are broken at random rather than by index.
+    request, device
+        Filled with the pairs, shape (J,).
+
+    Returns
+    -------
+    int
+        How many pairs.
+    """
+    count, tied = 0, 1
+    for j in range(len(margins)):
+        if per_request and recorded[j]:
+            continue
+        g = best_device(margins, j, random_ties, rng)
+        if per_request or count == 0:
+            request[count], device[count] = j, g
+            recorded[j] = recorded[j] or per_request
+            count += 1
+            continue
+        lead = margins[j, g] - margins[request[0], device[0]]
+        tied = 1 if lead > 0 else tied + (lead == 0)
+        if lead > 0 or (lead == 0 and random_ties and rng.random() * tied < 1.0):
+            request[0], device[0] = j, g
+    return count
