@@ -1,20 +1,37 @@
-"""``olprouting solve``: the proven optimum of one decision file."""
+"""``olprouting solve``: the proven optimum of one decision, or of one period, in a file."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from olprouting.errors import InputError
 
+if TYPE_CHECKING:
+    from olprouting.exact import SolveOptions
+    from olprouting.instances import PeriodResult, SolveResult
+
 
 def solve(
-    file: Annotated[Path, typer.Argument(help="Decision, a JSON file (olprouting/decision/1).")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A decision (olprouting/decision/1) or period (.../period/1), JSON."),
+    ],
     solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "highs",
     formulation: Annotated[
-        str | None, typer.Option(help="size-class or assignment; default: the solver's.")
+        str | None,
+        typer.Option(help="Decision: size-class or assignment; default: the solver's."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(help="Period: lp (default), integer, dual or reduced-dual."),
+    ] = None,
+    prices: Annotated[
+        str | None,
+        typer.Option(help="Period, form integer: lp-relaxation or fixed-integers."),
     ] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds of solving.")] = None,
     threads: Annotated[int, typer.Option(help="Solver threads.")] = 1,
@@ -23,21 +40,79 @@ def solve(
         Path | None, typer.Option(help="Also write the model to this .lp or .mps file.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the result as JSON (olprouting/solve-result/1).")
+        bool, typer.Option("--json", help="Print the result as JSON (olprouting/...-result/1).")
     ] = False,
 ) -> None:
-    """Solve one routing decision to proven optimality."""
-    # imported here: they take their time, and `olprouting --help` must not wait for them
-    from olprouting import exact
-    from olprouting.instances import Decision
+    """Solve one routing decision or one period to proven optimality."""
+    # imported here: it takes its time, and `olprouting --help` must not wait for it
+    from olprouting.exact import SolveOptions
 
     try:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{file}: cannot be read ({error})") from None
+    options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
+    if _is_period(text):
+        _refuse("formulation", formulation, file, "a period; it takes --form")
+        period = _solve_period(text, file, solver, form or "lp", prices, export, options)
+        if not as_json:
+            from olprouting.cli.period_report import print_period
+
+            print_period(period)
+            return
+        typer.echo(period.to_json())
+        return
+    _refuse("form", form, file, "a decision; it takes --formulation")
+    _refuse("prices", prices, file, "a decision; it has none")
+    result = _solve_decision(text, file, solver, formulation, export, options)
+    typer.echo(result.to_json() if as_json else result.summary())
+
+
+def _is_period(text: str) -> bool:
+    from olprouting.instances.period_problem import SCHEMA
+
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError:
+        return False  # the reader of decisions says what is wrong
+    return isinstance(document, dict) and document.get("schema") == SCHEMA
+
+
+def _refuse(option: str, value: str | None, file: Path, why: str) -> None:
+    if value is not None:
+        raise InputError(f"--{option} {value!r}: {file} holds {why}")
+
+
+def _solve_decision(
+    text: str,
+    file: Path,
+    solver: str,
+    formulation: str | None,
+    export: Path | None,
+    options: SolveOptions,
+) -> SolveResult:
+    from olprouting import exact
+    from olprouting.instances import Decision
+
     decision = Decision.from_json(text, source=str(file))
-    options = exact.SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if export is not None:
         exact.export(decision, export, formulation or "size-class")
-    result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
-    typer.echo(result.to_json() if as_json else result.summary())
+    return exact.solve(decision, solver=solver, formulation=formulation, options=options)
+
+
+def _solve_period(
+    text: str,
+    file: Path,
+    solver: str,
+    form: str,
+    prices: str | None,
+    export: Path | None,
+    options: SolveOptions,
+) -> PeriodResult:
+    from olprouting.exact import period
+    from olprouting.instances import PeriodProblem
+
+    problem = PeriodProblem.from_json(text, source=str(file))
+    if export is not None:
+        period.export_period(problem, export, form)
+    return period.solve_period(problem, form=form, solver=solver, prices=prices, options=options)

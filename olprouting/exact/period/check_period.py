@@ -74,6 +74,9 @@ def check_period(
         Relative error granted.
     """
     faults = primal_faults(problem, x, tolerance)
+    if x.shape != (problem.waiting, problem.devices):
+        unknown = math.nan
+        return PeriodCheck(unknown, unknown, unknown, unknown, unknown, tuple(faults))
     negative = [name for name, p in (("slot", batch), ("token", memory)) if (p < 0).any()]
     faults += [f"a {name} price is negative" for name in negative]
     margins = margins_of(problem, batch, memory)

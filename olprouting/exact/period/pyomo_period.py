@@ -57,7 +57,10 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
         with quiet, _thread_pool(solver):
             results = pyo.SolverFactory(solver).solve(model, **_call(solver, options))
             stop = STOP_REASONS[results.solver.termination_condition]
-            if stop is StopReason.OPTIMAL:
+            # an LP's point at a limit may violate rows; an integer incumbent is rechecked
+            has_start = stop is StopReason.OPTIMAL or form == "integer"
+            has_start = has_start and len(results.solution) > 0
+            if has_start:
                 model.solutions.load_from(results)
     except KeyboardInterrupt:
         wall_s = time.perf_counter() - began - build_s
@@ -69,16 +72,16 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
         return PeriodOutcome(StopReason.ERROR, None, None, None, wall_s, build_s, str(error))
     wall_s = time.perf_counter() - began - build_s
     message = str(results.solver.termination_message or results.solver.termination_condition)
-    if stop is not StopReason.OPTIMAL:
-        return PeriodOutcome(stop, None, None, None, wall_s, build_s, message)
+    upper = results.problem.upper_bound
+    bound = None if form == "lp" or upper is None else float(upper)
+    if not has_start:
+        return PeriodOutcome(stop, None, None, bound, wall_s, build_s, message)
     start = np.array([variable.value or 0.0 for variable in model.start.values()])
     price = None
     if form == "lp":
         price = np.zeros(len(columns.capacity))
         rows = list(model.within_capacity)
         price[rows] = pyomo_prices(model, model.within_capacity.values())
-    upper = results.problem.upper_bound
-    bound = None if form == "lp" or upper is None else float(upper)
     return PeriodOutcome(stop, start, price, bound, wall_s, build_s, message)
 
 

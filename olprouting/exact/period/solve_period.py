@@ -243,13 +243,15 @@ def _integer(
 def _integer_bound(problem: PeriodProblem, program: Scaled, outcome: PeriodOutcome) -> float | None:
     """Return the upper bound that a MIP solver's bound proves.
 
-    Each start may miss its reduced cost by the solver's tolerance. Where all rewards are whole
-    the optimum is too, and the bound may be rounded down.
+    Each start may miss its reduced cost by the solver's tolerance, and there are at most as many
+    starts as slots in the first period. Where all rewards are whole the optimum is too, and the
+    bound may be rounded down.
     """
     bound = program.bound(outcome)
     if bound is None:
         return None
-    bound += DUAL_TOLERANCE * problem.waiting * program.reward_unit
+    starts = min(problem.waiting, int(problem.slots[:, 0].sum()))
+    bound += DUAL_TOLERANCE * starts * program.reward_unit
     whole = bool((problem.rewards == np.floor(problem.rewards)).all())
     return float(np.floor(bound)) if whole else bound
 
