@@ -1,10 +1,9 @@
-"""Backend of our own: branch and bound over the workers, compiled."""
+"""The backend: limits, incumbents and passes around the compiled search."""
 
 from __future__ import annotations
 
 import math
 import time
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,25 +13,34 @@ from olprouting.exact.backend import Abilities, Outcome
 from olprouting.exact.check import objective
 from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
-from olprouting.exact.native.prepare import Prepared, assignment_of, new_state, prepare
+from olprouting.exact.native.certify import exact_box_bound, exact_level_bound
+from olprouting.exact.native.incumbent_kernels import first_incumbent
+from olprouting.exact.native.prepare import Prepared, assignment_of, key_of, new_state, prepare
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from olprouting.exact.options import SolveOptions
     from olprouting.instances.solve_result import Assignment
 
-FIRST_BUDGET = 500
-"""Nodes of the first call of the compiled search; later calls aim at `CALL_S`."""
+FIRST_BUDGET = 200
+"""Steps of the first call of the compiled search; later calls aim at `CALL_S` seconds."""
 
 CALL_S = 0.05
 
-WIDENING = 4.0
+PARTS = (1 / 64, 1 / 8)
+"""Passes look at these parts of the gap between root bound and first incumbent, then at all."""
 
 HALF = 0.5
+"""Whole values are told apart by half a unit."""
+
+TIE_NODES = 10_000
+"""Nodes that may be spent, beyond those of the proof up to rounding, on telling ties apart."""
 
 
 class Native:
-    """Branch and bound over the workers."""
+    """Branch and bound over the workers, see `olprouting.exact.native`."""
 
     abilities = Abilities(("workers",), warm_start=True, on_incumbent=True, node_limit=True)
 
@@ -47,126 +55,200 @@ class Native:
         if options.native:
             raise InputError(f"native has no option {next(iter(options.native))!r}")
         began = time.perf_counter()
-        prepared = prepare(decision)
-        search = Search(prepared, options, start)
+        search = Search(prepare(decision), options, start)
         built = time.perf_counter()
-        stop, bound, message = search.run(built)
+        search.run()
         search.watch.raise_error()
         wall_s = time.perf_counter() - built
-        return Outcome(stop, search.assignment, bound, wall_s, built - began, message)
+        stop = search.stop or StopReason.OPTIMAL
+        return Outcome(
+            stop, search.assignment, search.bound, wall_s, built - began, search.message()
+        )
 
 
 class Search:
-    """One run of the compiled search, in passes of growing reach."""
+    """One solve: a first incumbent, a root bound, and passes of growing reach.
+
+    Parameters
+    ----------
+    prepared
+        The decision, ready for the search.
+    options
+        Limits and callback.
+    start
+        Assignment to start from, or None.
+    """
 
     def __init__(self, prepared: Prepared, options: SolveOptions, start: Assignment | None) -> None:
-        self.prepared = prepared
-        self.options = options
+        self.prepared, self.options = prepared, options
         self.state = new_state(prepared.problem)
         self.watch = IncumbentWatch(prepared.decision, options)
-        self.assignment = start
-        self.value = None if start is None else objective(prepared.decision, start)
-        step = prepared.step - HALF if prepared.step else prepared.margin
-        self.cuts = np.array(
-            [math.inf, step, prepared.margin, math.inf, prepared.decision.workers, math.inf]
-        )
-        if self.value is not None:
-            self._lower_cut(self._search_value(self.value))
+        self.assignment: Assignment | None = None
+        self.value: int | Fraction | None = None
+        self.bound: int | Fraction = 0
+        self.stop: StopReason | None = None
+        self._began = time.perf_counter()
+        self._passes = 0
+        self._cuts = np.full(6, math.inf)
+        self._cuts[kernels.STEP] = prepared.step - HALF if prepared.step else prepared.margin
+        self._cuts[kernels.MARGIN] = prepared.margin
+        self._cuts[kernels.SCALE] = prepared.decision.workers
+        if start is not None:
+            self._adopt(start)
 
-    def _search_value(self, value: int | Fraction) -> float:
-        return float(value * self.prepared.unit - self.prepared.offset)
+    def run(self) -> None:
+        """Search to the end or to a limit."""
+        if self.options.time_limit_s == 0 or self.options.node_limit == 0:
+            limited = self.options.time_limit_s == 0
+            self.stop = StopReason.TIME_LIMIT if limited else StopReason.NODE_LIMIT
+            return
+        try:
+            self._greedy()
+            root = self._root()
+            self._raise_bound(root)
+            if not self._closed():
+                self._passes_from(root)
+        except KeyboardInterrupt:
+            self.stop = StopReason.INTERRUPTED
 
-    def _lower_cut(self, value: float) -> None:
-        self.cuts[kernels.BEST] = value
+    def message(self) -> str:
+        """Return how much was looked at."""
+        return f"{self.state.tally[0]} nodes in {self._passes} passes"
 
-    def run(self, began: float) -> tuple[StopReason, int | Fraction | None, str]:
-        """Search to the end or to a limit; return why it stopped, the bound, and a word."""
-        self.began = began
-        root = self._root()
-        reach = (self.prepared.step - HALF) if self.prepared.step else 4 * self.prepared.margin
-        lower = root
-        self.nodes = 0
-        self.passes = 0
-        if self.options.time_limit_s == 0:
-            self.stop = StopReason.TIME_LIMIT
-            return self._end(lower)
-        while True:
-            final = self._pass(root + reach)
-            if self.stop is not None:
-                break
-            if final:
-                lower = self.cuts[kernels.BEST]
-                break
-            lower = root + reach
-            reach = max(reach * WIDENING, self.prepared.problem.price)
-        return self._end(lower)
-
-    stop: StopReason | None = None
-
-    def _root(self) -> float:
-        p, s = self.prepared.problem, self.state
-        s.left[:] = p.supply
-        s.profile[0] = p.floor
-        value = kernels.node_bound(p, s, 0)
-        if self.prepared.step:
-            value = math.ceil(value - 1e-3)
-        return value
-
-    def _pass(self, cut: float) -> bool:
-        """Search everything below `cut`; return whether that proves the incumbent."""
-        p, s, cuts = self.prepared.problem, self.state, self.cuts
-        self.passes += 1
-        best_cut = cuts[kernels.BEST] - cuts[kernels.STEP]
-        cuts[kernels.CUT] = min(cut, best_cut)
-        cuts[kernels.REACH] = min(cut, max(best_cut, cuts[kernels.BEST] + cuts[kernels.MARGIN]))
-        s.left[:] = p.supply
-        s.cursor[:] = 0
-        s.tally[1] = 0
-        budget = FIRST_BUDGET
-        while True:
-            began = time.perf_counter()
-            before = cuts[kernels.BEST]
-            code = kernels.advance(p, s, cuts, budget)
-            now = time.perf_counter()
-            if cuts[kernels.BEST] < before:
-                self._take()
-            if code == kernels.TIED:
-                self._untie()
-                continue
-            if self.stop is not None:
-                return False
-            if code == kernels.EXHAUSTED:
-                break
-            budget = max(100, int(s.tally[2] * CALL_S / max(now - began, 1e-6)))
-            limit = self.options.time_limit_s
-            if limit is not None and now - self.began > limit:
-                self.stop = StopReason.TIME_LIMIT
-                return False
-            if self.options.node_limit is not None and s.tally[0] >= self.options.node_limit:
-                self.stop = StopReason.NODE_LIMIT
-                return False
-        self.nodes = int(s.tally[0])
-        return cuts[kernels.BEST] < math.inf and cuts[kernels.BEST] - cuts[kernels.STEP] <= cut
-
-    def _take(self) -> None:
-        self.assignment = assignment_of(
-            self.prepared, self.state.best_chosen, self.state.best_counts
-        )
-        self.value = objective(self.prepared.decision, self.assignment)
-        self.watch.report(self.assignment, None, time.perf_counter() - self.began)
+    def _adopt(self, assignment: Assignment) -> None:
+        """Take an assignment as incumbent if it is better than the present one."""
+        value = objective(self.prepared.decision, assignment)
+        if self.value is not None and value >= self.value:
+            return
+        self.assignment, self.value = assignment, value
+        self._cuts[kernels.BEST] = float(value * self.prepared.unit - self.prepared.offset)
+        self.state.best_key[:] = key_of(self.prepared, assignment)
+        self.watch.report(assignment, self.bound, time.perf_counter() - self._began)
         if self.watch.stop:
             self.stop = StopReason.INTERRUPTED
 
-    def _untie(self) -> None:
-        pass
+    def _greedy(self) -> None:
+        p, s = self.prepared.problem, self.state
+        held, owner = np.zeros(p.admissions, np.int64), np.zeros(p.admissions, np.int64)
+        first_incumbent(p, s.left, s.totals, s.counts, held, owner)
+        for g in range(len(p.slots)):
+            s.chosen[g, : s.counts[g]] = held[owner == g]
+        self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
 
-    def _end(self, lower: float) -> tuple[StopReason, int | Fraction | None, str]:
-        margin = self.prepared.margin
-        message = f"{self.state.tally[0]} nodes, {self.passes} passes"
-        if self.stop is None and (self.prepared.step or self.state.tally[1] == 0):
-            return StopReason.OPTIMAL, self.value, message
-        bound = self.prepared.objective(lower - 2 * margin)
-        if self.prepared.decision.integral:
-            bound = math.ceil(self.prepared.objective(lower - 1e-3))
-        stop = self.stop or StopReason.OPTIMAL
-        return stop, max(bound, 0), message
+    def _root(self) -> float:
+        """Return the root bound in the search's values."""
+        p, s = self.prepared.problem, self.state
+        self._reset()
+        s.charge[:] = 0.0
+        value = float(kernels.node_bound(p, s, 0, self._cuts[kernels.BEST]))
+        return math.ceil(value - kernels.TINY) if self.prepared.step else value
+
+    def _reset(self) -> None:
+        p, s = self.prepared.problem, self.state
+        s.left[:] = p.supply
+        s.profile[0] = p.floor
+        s.cursor[:] = 0
+        s.tally[1] = 0
+
+    def _raise_bound(self, value: float) -> None:
+        """Take a proven bound in the search's values, allowing for rounding."""
+        decision, slack = self.prepared.decision, 2 * self.prepared.margin
+        bound: int | Fraction = self.prepared.objective(value - slack)
+        if decision.integral:
+            bound = math.ceil(self.prepared.objective(value - kernels.TINY))
+        self.bound = max(self.bound, bound)
+
+    def _closed(self) -> bool:
+        """Whether the root bound proves the incumbent, in exact arithmetic where necessary."""
+        assert self.value is not None
+        if self.bound >= self.value:
+            self.bound = self.value
+        elif self._near():
+            self._raise_exactly()
+        return self.bound == self.value
+
+    def _near(self) -> bool:
+        """Whether bound and incumbent agree up to rounding."""
+        assert self.value is not None
+        gap = float((self.value - self.bound) * self.prepared.unit)
+        return not self.prepared.step and gap <= 8 * self.prepared.margin
+
+    def _raise_exactly(self) -> None:
+        p, s = self.prepared.problem, self.state
+        exact = exact_level_bound(self.prepared) if p.everything else None
+        if exact != self.value and p.fills and not s.charge[0].any():
+            low, high = s.least[0][p.slots], s.most[0][p.slots]
+            exact = exact_box_bound(self.prepared, s.point[0], low, high)
+        if exact is not None and self.value is not None:
+            self.bound = min(max(self.bound, exact), self.value)
+
+    def _passes_from(self, root: float) -> None:
+        for reach in self._reaches(self._cuts[kernels.BEST] - root):
+            proven = self._pass(root + reach)
+            if self.stop is not None:
+                return
+            if proven:
+                break
+            self._raise_bound(root + reach)
+        self._conclude()
+
+    def _reaches(self, gap: float) -> list[float]:
+        """Return how far above the root bound each pass looks; the last looks at everything."""
+        least = self._cuts[kernels.STEP] if self.prepared.step else 4 * self.prepared.margin
+        return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
+
+    def _pass(self, reach: float) -> bool:
+        """Search everything below `reach`; return whether that proves the incumbent."""
+        best, step, margin = (self._cuts[i] for i in (kernels.BEST, kernels.STEP, kernels.MARGIN))
+        self._cuts[kernels.CUT] = min(reach, best - step)
+        self._cuts[kernels.REACH] = min(reach, max(best - step, best + margin))
+        self._search(None)
+        return bool(self._cuts[kernels.BEST] - step <= reach)
+
+    def _search(self, node_limit: int | None) -> bool:
+        """Run the compiled search to its end; return False if the node limit ended it."""
+        p, s = self.prepared.problem, self.state
+        self._reset()
+        self._passes += 1
+        budget = FIRST_BUDGET
+        while self.stop is None:
+            began = time.perf_counter()
+            before = self._cuts[kernels.BEST]
+            code = kernels.advance(p, s, self._cuts, budget)
+            if self._cuts[kernels.BEST] < before:
+                self._adopt(assignment_of(self.prepared, s.best_chosen, s.best_counts))
+            if code == kernels.TIED:
+                self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
+            if code == kernels.EXHAUSTED:
+                return True
+            if node_limit is not None and s.tally[0] > node_limit:
+                return False
+            spent = max(time.perf_counter() - began, 1e-6)
+            budget = max(FIRST_BUDGET, int(s.tally[2] * CALL_S / spent))
+            self._mind_limits()
+        return False
+
+    def _mind_limits(self) -> None:
+        if self.stop is not None:
+            return
+        limit = self.options.time_limit_s
+        if limit is not None and time.perf_counter() - self._began >= limit:
+            self.stop = StopReason.TIME_LIMIT
+        limit = self.options.node_limit
+        if limit is not None and self.state.tally[0] >= limit:
+            self.stop = StopReason.NODE_LIMIT
+
+    def _conclude(self) -> None:
+        """Set the bound after everything below the incumbent has been looked at."""
+        assert self.value is not None
+        if self.state.tally[1] == 0 or self._tell_ties_apart():
+            self.bound = self.value
+        elif self.stop is None:
+            self._raise_bound(self._cuts[kernels.BEST] - self.prepared.margin)
+
+    def _tell_ties_apart(self) -> bool:
+        """Look at all solutions that tie with the incumbent; return whether that was possible."""
+        best, margin = self._cuts[kernels.BEST], self.prepared.margin
+        self._cuts[kernels.STEP] = -margin
+        self._cuts[kernels.CUT] = self._cuts[kernels.REACH] = best + margin
+        return self._search(int(self.state.tally[0]) + TIE_NODES)

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 LARGEST = 2.0**50
 """Largest sum of tokens, times G and H + 1, that the search takes: doubles hold it exactly."""
 
-NOTHING = -(2.0**45)
-"""Peak of no workers."""
-
 ROUNDING = 1e-12
 """What doubles may lose in a sum of about a hundred terms, generously."""
 
@@ -80,22 +77,23 @@ def prepare(decision: Decision) -> Prepared:
     reference = loads.max(axis=0)
     relative = (loads - reference).astype(np.float64)
     order = _search_order(decision)
-    closed = np.flatnonzero(decision.free_slots == 0)
-    floor = relative[closed].max(axis=0) if len(closed) else np.full(len(reference), NOTHING)
     gammas = np.array([float(decision.gamma**h) for h in range(decision.horizon + 1)])
     distinct, supply = np.unique(sizes, return_counts=True)
     fills = int(decision.free_slots.sum()) <= decision.waiting
     open_loads = np.ascontiguousarray(relative[order])
+    slots = decision.free_slots[order]
+    equal = not fills and grown > 0 and decision.horizon > 0  # numbers may differ: twins only
     problem = Problem(
         loads=open_loads,
-        slots=decision.free_slots[order].copy(),
-        floor=floor,
+        slots=slots.copy(),
+        floor=np.zeros(len(reference)),
         weights=decision.workers * gammas,
         price=float(gammas.sum()),
         growth=float(grown),
         sizes=distinct.astype(np.float64),
         supply=supply.astype(np.int64),
-        twin=_twins(open_loads, decision.free_slots[order]),
+        above=_no_smaller(open_loads, slots, equal),
+        below=_no_smaller(-open_loads, slots, equal) * _unequal(open_loads),
         admissions=decision.admissions,
         fills=int(fills),
         everything=int(decision.admissions == decision.waiting),
@@ -132,6 +130,8 @@ def new_state(problem: Problem) -> State:
         least=np.zeros((workers, most + 1)),
         most=np.zeros((workers, most + 1)),
         point=np.zeros((workers + 1, workers)),
+        charge=np.zeros((workers + 1, workers)),
+        shared=np.zeros(workers + 1),
         cursor=np.zeros(4, np.int64),
         tally=np.zeros(3, np.int64),
         best_chosen=np.zeros((workers, most + 1), np.int64),
@@ -153,6 +153,21 @@ def assignment_of(prepared: Prepared, chosen: Ints, counts: Ints) -> Assignment:
     return tuple(sorted(pairs))
 
 
+def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
+    """Return G * peak - total at each offset, which tells the imbalances of assignments apart."""
+    p = prepared.problem
+    sizes = exact_data(prepared.decision).sizes
+    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
+    totals, counts = np.zeros(len(p.slots)), np.zeros(len(p.slots))
+    for request, worker in assignment:
+        totals[place[worker]] += sizes[request]
+        counts[place[worker]] += 1
+    offsets = np.arange(len(p.weights))
+    loads = p.loads + totals[:, None] + p.growth * counts[:, None] * offsets
+    key: Floats = prepared.decision.workers * np.maximum(loads.max(axis=0), p.floor) - totals.sum()
+    return key
+
+
 def _search_order(decision: Decision) -> Ints:
     """Open workers, fewest slots first; interchangeable workers next to each other."""
     loads, slots = decision.projected_load_tokens, decision.free_slots
@@ -161,10 +176,21 @@ def _search_order(decision: Decision) -> Ints:
     return np.array(ranked, np.int64)
 
 
-def _twins(loads: Floats, slots: Ints) -> Ints:
-    twins = np.zeros(len(slots), np.int64)
-    twins[1:] = (loads[1:] == loads[:-1]).all(axis=1) & (slots[1:] == slots[:-1])
-    return twins
+def _no_smaller(loads: Floats, slots: Ints, equal: bool) -> Ints:
+    """Which pairs (j, g < j) of equally many slots have loads[j] >= loads[g] at every offset."""
+    relation = np.zeros((len(slots), len(slots)), np.int64)
+    for j in range(len(slots)):
+        for g in range(j):
+            if slots[j] != slots[g]:
+                continue
+            same = bool((loads[j] == loads[g]).all())
+            relation[j, g] = same or (not equal and bool((loads[j] >= loads[g]).all()))
+    return relation
+
+
+def _unequal(loads: Floats) -> Ints:
+    """Which pairs of workers differ: equal ones are ordered one way only."""
+    return (loads[:, None] != loads[None, :]).any(axis=2).astype(np.int64)
 
 
 def _ordered(loads: Floats) -> Floats:

@@ -21,8 +21,7 @@ class Problem(NamedTuple):
     slots
         c_g, shape (k,).
     floor
-        Largest load among the full workers at each offset (very negative if there is none),
-        shape (H+1,).
+        Largest present load at each offset, shape (H+1,): zeros, by the choice of reference.
     weights
         G * gamma^h, shape (H+1,).
     price
@@ -31,8 +30,9 @@ class Problem(NamedTuple):
         What an admitted request grows per offset: one token, or 0 if frozen.
     sizes, supply
         Distinct sizes, ascending, and how many requests of each wait, shape (S,).
-    twin
-        Whether a worker is interchangeable with the one before it, shape (k,).
+    above, below
+        Whether worker j needs no larger (no smaller) total than worker g, since its load is at no
+        offset smaller (larger) and both get equally many requests, shape (k, k).
     admissions
         U.
     fills
@@ -53,7 +53,8 @@ class Problem(NamedTuple):
     growth: float
     sizes: Floats
     supply: Ints
-    twin: Ints
+    above: Ints
+    below: Ints
     admissions: int
     fills: int
     everything: int
@@ -87,10 +88,14 @@ class State(NamedTuple):
         Sums of the largest remaining sizes likewise.
     point
         Minimiser of the relaxation at depth j, shape (k+1, k).
+    charge
+        Charges of the relaxation at depth j for requests that several workers want, shape (k+1, k).
+    shared
+        What these charges collect at most, shape (k+1,).
     cursor
-        [depth, phase] of the search.
+        [depth, phase, position, class] of the search and of its subset enumeration.
     tally
-        [nodes, ties skipped].
+        [nodes, ties skipped, steps of the last call].
     best_chosen, best_counts
         The incumbent, like `chosen` and `counts`.
     best_key
@@ -108,6 +113,8 @@ class State(NamedTuple):
     least: Floats
     most: Floats
     point: Floats
+    charge: Floats
+    shared: Floats
     cursor: Ints
     tally: Ints
     best_chosen: Ints

@@ -2,7 +2,7 @@
 
 For given numbers n_g the objective, constants left out, is
 
-    phi(b) = sum_h w_h * max(P_h, max_g (B[g,h] + b_g)) - price * sum_g b_g
+    phi(b) = sum_h w_h * max(P_h, max_g (B[g,h] + b_g)) - sum_g price_g * b_g
 
 with P the peaks already fixed and B[g,h] = A[g,h] + growth * h * n_g. It is L-natural convex: a
 maximum of shifted variables is submodular and linear along (1, ..., 1), and sums, linear terms and
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled
+from olprouting.compiling import Floats, compiled, inlined
 
 MOST_WORKERS = 8
 """Largest k whose 2^k sets are looked at; more workers are split into groups."""
@@ -26,8 +26,17 @@ SLOPE_TOLERANCE = 1e-13
 """Slopes this small, relative to the sum of weights, count as zero."""
 
 
-@compiled
-def value_at(base: Floats, floor: Floats, weights: Floats, price: float, point: Floats) -> float:
+@inlined
+def total_of(weights: Floats) -> float:
+    """Return the sum of the weights."""
+    total = 0.0
+    for h in range(len(weights)):
+        total += weights[h]
+    return total
+
+
+@inlined
+def value_at(base: Floats, floor: Floats, weights: Floats, prices: Floats, point: Floats) -> float:
     """Return phi at a point."""
     total = 0.0
     for h in range(len(weights)):
@@ -35,7 +44,9 @@ def value_at(base: Floats, floor: Floats, weights: Floats, price: float, point: 
         for g in range(len(point)):
             peak = max(peak, base[g, h] + point[g])
         total += weights[h] * peak
-    return total - price * point.sum()
+    for g in range(len(point)):
+        total -= prices[g] * point[g]
+    return total
 
 
 @compiled
@@ -43,7 +54,7 @@ def settle(
     base: Floats,
     floor: Floats,
     weights: Floats,
-    price: float,
+    prices: Floats,
     low: Floats,
     high: Floats,
     point: Floats,
@@ -53,7 +64,11 @@ def settle(
     sets = 1 << workers
     up = np.empty(sets)
     down = np.empty(sets)
-    tolerance = SLOPE_TOLERANCE * weights.sum()
+    gain = np.zeros(sets)  # price of a step by one of the set
+    for g in range(workers):
+        for mask in range(1 << g, 2 << g):
+            gain[mask] = gain[mask - (1 << g)] + prices[g]
+    tolerance = SLOPE_TOLERANCE * total_of(weights)
     while True:
         _weigh_peaks(base, floor, weights, point, up, down)
         best = -tolerance
@@ -66,34 +81,30 @@ def settle(
                 rising |= 1 << g
             if point[g] > low[g]:
                 falling |= 1 << g
-        members = 0
         for mask in range(1, sets):
-            members = 0
-            rest = mask
-            while rest:
-                rest &= rest - 1
-                members += 1
             if mask & ~rising == 0:
-                slope = up[sets - 1] - up[sets - 1 - mask] - price * members
+                slope = up[sets - 1] - up[sets - 1 - mask] - gain[mask]
                 if slope < best:
                     best = slope
                     chosen = mask
                     direction = 1
             if mask & ~falling == 0:
-                slope = price * members - down[mask]
+                slope = gain[mask] - down[mask]
                 if slope < best:
                     best = slope
                     chosen = mask
                     direction = -1
         if direction == 0:
-            return value_at(base, floor, weights, price, point)
-        step = _longest_step(base, floor, weights, price, low, high, point, chosen, direction)
+            return value_at(base, floor, weights, prices, point)
+        step = _longest_step(
+            base, floor, weights, gain[chosen], low, high, point, chosen, direction
+        )
         for g in range(workers):
             if chosen >> g & 1:
                 point[g] += direction * step
 
 
-@compiled
+@inlined
 def _weigh_peaks(
     base: Floats, floor: Floats, weights: Floats, point: Floats, up: Floats, down: Floats
 ) -> None:
@@ -102,8 +113,9 @@ def _weigh_peaks(
     ``up`` counts offsets where a worker is at the peak, ``down`` those where no fixed peak is.
     """
     workers = len(point)
-    up[:] = 0.0
-    down[:] = 0.0
+    for mask in range(len(up)):
+        up[mask] = 0.0
+        down[mask] = 0.0
     for h in range(len(weights)):
         peak = floor[h]
         at_peak = 0
@@ -128,12 +140,12 @@ def _weigh_peaks(
                 down[mask] += down[mask ^ bit]
 
 
-@compiled
+@inlined
 def _longest_step(
     base: Floats,
     floor: Floats,
     weights: Floats,
-    price: float,
+    gain: float,
     low: Floats,
     high: Floats,
     point: Floats,
@@ -144,10 +156,8 @@ def _longest_step(
     workers = len(point)
     offsets = len(weights)
     limit = np.inf
-    members = 0
     for g in range(workers):
         if chosen >> g & 1:
-            members += 1
             limit = min(limit, high[g] - point[g] if direction > 0 else point[g] - low[g])
     reach = np.empty(offsets)  # step at which the offset's slope changes
     for h in range(offsets):
@@ -162,14 +172,14 @@ def _longest_step(
         reach[h] = outside - inside if direction > 0 else inside - outside
     near = 1.0
     far = limit
-    tolerance = SLOPE_TOLERANCE * weights.sum()
+    tolerance = SLOPE_TOLERANCE * total_of(weights)
     while near < far:
         middle = np.floor((near + far) / 2)
         moved = 0.0  # weight that moves with the set just beyond `middle`
         for h in range(offsets):
             if (reach[h] <= middle) if direction > 0 else (reach[h] > middle):
                 moved += weights[h]
-        slope = direction * (moved - price * members)
+        slope = direction * (moved - gain)
         if slope < -tolerance:
             near = middle + 1
         else:
@@ -182,7 +192,7 @@ def relaxed(
     base: Floats,
     floor: Floats,
     weights: Floats,
-    price: float,
+    prices: Floats,
     low: Floats,
     high: Floats,
     point: Floats,
@@ -201,13 +211,42 @@ def relaxed(
     for g in range(workers):
         point[g] = min(max(point[g], low[g]), high[g])
     if workers <= MOST_WORKERS:
-        return settle(base, floor, weights, price, low, high, point)
+        return settle(base, floor, weights, prices, low, high, point)
     groups = (workers + MOST_WORKERS - 1) // MOST_WORKERS
     total = 0.0
     for first in range(groups):
-        own = np.arange(first, workers, groups)
-        share = len(own) / workers
-        part = point[own]
-        total += settle(base[own], floor, weights * share, price, low[own], high[own], part)
-        point[own] = part
+        total += _settle_group(base, floor, weights, prices, low, high, point, first, groups)
     return total
+
+
+@compiled
+def _settle_group(
+    base: Floats,
+    floor: Floats,
+    weights: Floats,
+    prices: Floats,
+    low: Floats,
+    high: Floats,
+    point: Floats,
+    first: int,
+    groups: int,
+) -> float:
+    """Settle the workers first, first + groups, ... with their share of the weights."""
+    size = (len(point) - first + groups - 1) // groups
+    loads = np.empty((size, len(weights)))
+    share = np.empty(len(weights))
+    own = np.empty((4, size))  # prices, low, high, point
+    for h in range(len(weights)):
+        share[h] = weights[h] * size / len(point)
+    for i in range(size):
+        g = first + i * groups
+        own[0, i] = prices[g]
+        own[1, i] = low[g]
+        own[2, i] = high[g]
+        own[3, i] = point[g]
+        for h in range(len(weights)):
+            loads[i, h] = base[g, h]
+    value = settle(loads, floor, share, own[0], own[1], own[2], own[3])
+    for i in range(size):
+        point[first + i * groups] = own[3, i]
+    return value

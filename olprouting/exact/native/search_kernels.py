@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled
+from olprouting.compiling import Floats, compiled, inlined
 from olprouting.exact.native.relaxation_kernels import MOST_WORKERS, relaxed
 from olprouting.exact.native.subset_kernels import (
     NONE,
@@ -48,6 +48,10 @@ SEEK = 3
 
 EFFORT = 200
 """Steps of the subset search that count as one node."""
+
+FIRST_ROUNDS = 60
+ROUNDS = 4
+"""Steps towards better charges at the root and elsewhere."""
 
 TINY = 1e-6
 """Whole token figures are compared with this slack after a division."""
@@ -120,7 +124,7 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
         state.cursor[1] = MOVE
         _place(problem, state, j)
         if j + 1 < workers:
-            bound = node_bound(problem, state, j + 1)
+            bound = node_bound(problem, state, j + 1, cuts[REACH])
             if bound < cuts[CUT]:
                 state.cursor[0] = j + 1
                 state.cursor[1] = ENTER
@@ -132,7 +136,7 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
     return EXHAUSTED
 
 
-@compiled
+@inlined
 def _place(problem: Problem, state: State, j: int) -> None:
     """Book the chosen subset of worker j."""
     count = state.counts[j]
@@ -155,7 +159,7 @@ def _placed(state: State, j: int) -> tuple[float, int]:
     return total, number
 
 
-@compiled
+@inlined
 def _enter(problem: Problem, state: State, j: int) -> None:
     """Prepare worker j: sums of what remains, and its first count."""
     if problem.fills:
@@ -178,17 +182,23 @@ def _next_count(problem: Problem, state: State, j: int, cut: float) -> None:
 
 
 @compiled
-def node_bound(problem: Problem, state: State, j: int) -> float:
-    """Return a lower bound on every completion when workers before j are placed."""
+def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
+    """Return a lower bound on every completion when workers before j are placed.
+
+    No more effort is made once it reaches `goal`.
+    """
     remaining_sums(problem.sizes, state.left, state.least[j], state.most[j])
     total, number = _placed(state, j)
     rest = problem.admissions - number
     if j > 0:
-        state.point[j, j:] = state.point[j - 1, j:]
-    return _bound(problem, state, j, state.profile[j], total, rest, state.least[j], state.most[j])
+        for g in range(j, len(problem.slots)):
+            state.point[j, g] = state.point[j - 1, g]
+            state.charge[j, g] = state.charge[j - 1, g]
+    least = state.least[j]
+    return _bound(problem, state, j, state.profile[j], total, rest, least, state.most[j], goal)
 
 
-@compiled
+@inlined
 def _bound(
     problem: Problem,
     state: State,
@@ -198,6 +208,7 @@ def _bound(
     rest: int,
     least: Floats,
     most: Floats,
+    goal: float,
 ) -> float:
     """Return a bound on completing workers j, j+1, ... with `rest` requests."""
     bound = -np.inf
@@ -205,8 +216,26 @@ def _bound(
         bound = _level_bound(problem, j, profile, total, rest, most)
         if not problem.fills:
             return bound
-    convex = _box_bound(problem, state, j, profile, rest, least, most)
+    goal += problem.price * total
+    convex = _box_bound(problem, state, j, profile, rest, least, most, goal)
     return max(bound, convex - problem.price * total)
+
+
+@compiled
+def _suffix(problem: Problem, j: int, least: Floats, most: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the loads with growth of workers j, j+1, ... and the intervals of their totals."""
+    size = len(problem.slots) - j
+    offsets = len(problem.weights)
+    base = np.empty((size, offsets))
+    low = np.empty(size)
+    high = np.empty(size)
+    for g in range(size):
+        count = problem.slots[j + g]
+        low[g] = least[count]
+        high[g] = most[count]
+        for h in range(offsets):
+            base[g, h] = problem.loads[j + g, h] + problem.growth * count * h
+    return base, low, high
 
 
 @compiled
@@ -218,38 +247,70 @@ def _box_bound(
     rest: int,
     least: Floats,
     most: Floats,
+    goal: float,
 ) -> float:
-    """Return the relaxation's value: each total between n smallest and n largest, and all jointly."""
-    workers = len(problem.slots)
-    size = workers - j
-    base = np.empty((size, len(profile)))
-    low = np.empty(size)
-    high = np.empty(size)
-    for g in range(size):
-        count = problem.slots[j + g]
-        low[g] = least[count]
-        high[g] = most[count]
-        for h in range(len(profile)):
-            base[g, h] = problem.loads[j + g, h] + problem.growth * count * h
+    """Return the relaxation's value, with charges for requests that several workers want."""
+    base, low, high = _suffix(problem, j, least, most)
+    size = len(low)
     point = state.point[j, j:]
-    price = problem.price
-    value = relaxed(base, profile, problem.weights, price, low, high, point)
-    excess = point.sum() - most[rest]
-    if excess <= 0.0 or size == 1:
-        return value
-    # all totals together exceed what remains: charge for it
-    trial = point.copy()
-    lower = 0.0
-    upper = price
-    for _ in range(6):
-        charge = (lower + upper) / 2
-        charged = relaxed(base, profile, problem.weights, price - charge, low, high, trial)
-        value = max(value, charged - charge * most[rest])
-        if trial.sum() > most[rest]:
-            lower = charge
+    charge = state.charge[j, j:]
+    trial = np.empty(size)
+    prices = np.empty(size)
+    for g in range(size):
+        trial[g] = charge[g]
+    want = np.empty(size)
+    best = -np.inf
+    rounds = FIRST_ROUNDS if j == 0 else ROUNDS
+    step = 1.0
+    for _ in range(rounds):
+        for g in range(size):
+            prices[g] = problem.price - trial[g]
+        value = relaxed(base, profile, problem.weights, prices, low, high, point)
+        value -= _largest_share(problem, j, trial, most, want)
+        if value > best:
+            best = value
+            for g in range(size):
+                charge[g] = trial[g]
         else:
-            upper = charge
-    return value
+            step /= 2
+        if best >= goal or size == 1:
+            break
+        norm = 0.0
+        for g in range(size):
+            want[g] = point[g] - want[g]
+            if want[g] < 0.0 and trial[g] <= 0.0:
+                want[g] = 0.0
+            norm += want[g] * want[g]
+        if norm == 0.0:
+            break
+        length = step * (min(goal, best + abs(best) * 0.1 + problem.price) - value) / norm
+        for g in range(size):
+            trial[g] = min(max(trial[g] + length * want[g], 0.0), problem.price)
+    state.shared[j] = _largest_share(problem, j, charge, most, want)
+    return best
+
+
+@compiled
+def _largest_share(problem: Problem, j: int, charge: Floats, most: Floats, share: Floats) -> float:
+    """Return the most that charges can collect: the largest requests go where they are highest.
+
+    `share` becomes the totals at which that happens. Every division of the remaining requests
+    collects at most this, so that charging and giving it back is a relaxation.
+    """
+    taken = 0
+    collected = 0.0
+    for g in range(len(charge)):
+        share[g] = -1.0
+    for _ in range(len(charge)):
+        first = -1
+        for g in range(len(charge)):
+            if share[g] < 0.0 and (first < 0 or charge[g] > charge[first]):
+                first = g
+        count = problem.slots[j + first]
+        share[first] = most[taken + count] - most[taken]
+        collected += charge[first] * share[first]
+        taken += count
+    return collected
 
 
 @compiled
@@ -303,30 +364,24 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
         profile[h] = max(state.profile[j, h], load)
     rest = problem.admissions - number - count
     if j + 1 == len(problem.slots):
-        value = 0.0
+        value = -problem.price * (total + amount)
         for h in range(offsets):
             value += problem.weights[h] * profile[h]
-        return value - problem.price * (total + amount)
+        return value
     level = -np.inf
     if problem.everything:
         tokens = state.most[j, rest + count] - amount
         level = _window_level(problem, j + 1, profile, total + amount, rest, tokens)
         if not problem.fills:
             return level
-    state.point[j + 1, j + 1 :] = state.point[j, j + 1 :]
-    workers = len(problem.slots)
-    size = workers - j - 1
-    base = np.empty((size, offsets))
-    low = np.empty(size)
-    high = np.empty(size)
-    for g in range(size):
-        count = problem.slots[j + 1 + g]
-        low[g] = state.least[j, count]
-        high[g] = state.most[j, count]
-        for h in range(offsets):
-            base[g, h] = problem.loads[j + 1 + g, h] + problem.growth * count * h
+    base, low, high = _suffix(problem, j + 1, state.least[j], state.most[j])
     point = state.point[j + 1, j + 1 :]
-    value = relaxed(base, profile, problem.weights, problem.price, low, high, point)
+    prices = np.empty(len(low))
+    for g in range(len(low)):
+        point[g] = state.point[j, j + 1 + g]
+        prices[g] = problem.price - state.charge[j, j + 1 + g]
+    value = relaxed(base, profile, problem.weights, prices, low, high, point)
+    value += state.charge[j, j] * amount - state.shared[j]
     return max(level, value - problem.price * (total + amount))
 
 
@@ -367,8 +422,11 @@ def _set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     count = state.counts[j]
     low = state.least[j, count]
     high = state.most[j, count]
-    if problem.twin[j]:
-        high = min(high, state.totals[j - 1])
+    for g in range(j):
+        if problem.above[j, g]:
+            high = min(high, state.totals[g])
+        if problem.below[j, g]:
+            low = max(low, state.totals[g])
     workers = len(problem.slots)
     _, number = _placed(state, j)
     rest = problem.admissions - number - count
@@ -385,7 +443,7 @@ def _set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     if problem.everything or workers - j > MOST_WORKERS:
         centre = _bottom(problem, state, j, low, high)
     else:
-        centre = min(state.point[j, j], high)
+        centre = max(min(state.point[j, j], high), low)
     if _value_with(problem, state, j, centre) >= cut:
         return False
     exact = j + 1 == workers
@@ -394,7 +452,7 @@ def _set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     return True
 
 
-@compiled
+@inlined
 def _bottom(problem: Problem, state: State, j: int, low: float, high: float) -> float:
     """Return a whole total at which the bound of worker j is least."""
     near = low
@@ -438,7 +496,7 @@ def _edge(
     return centre + side * (outside - 1.0)
 
 
-@compiled
+@inlined
 def _take_solution(problem: Problem, state: State, cuts: Floats) -> bool:
     """Compare a complete assignment with the incumbent; True if the caller must decide a tie."""
     workers = len(problem.slots)
@@ -465,13 +523,15 @@ def _take_solution(problem: Problem, state: State, cuts: Floats) -> bool:
     return False
 
 
-@compiled
+@inlined
 def accept(problem: Problem, state: State, cuts: Floats, value: float) -> None:
     """Make the current assignment the incumbent."""
     workers = len(problem.slots)
     total, _ = _placed(state, workers)
-    state.best_chosen[:] = state.chosen
-    state.best_counts[:] = state.counts
+    for g in range(workers):
+        state.best_counts[g] = state.counts[g]
+        for t in range(state.counts[g]):
+            state.best_chosen[g, t] = state.chosen[g, t]
     for h in range(len(problem.weights)):
         state.best_key[h] = cuts[SCALE] * state.profile[workers, h] - total
     cuts[BEST] = value

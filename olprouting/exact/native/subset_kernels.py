@@ -7,8 +7,7 @@ can still lead into the window, judged by the smallest and the largest sums of w
 
 from __future__ import annotations
 
-from olprouting.compiling import Floats, Ints, compiled
-
+from olprouting.compiling import Floats, Ints, compiled, inlined
 
 NONE = 0
 FOUND = 1
@@ -43,7 +42,7 @@ def remaining_sums(sizes: Floats, left: Ints, least: Floats, most: Floats) -> No
         most[m] = most[filled]
 
 
-@compiled
+@inlined
 def last_class_up_to(sizes: Floats, limit: float, start: int) -> int:
     """Return the last class at or before `start` whose size is at most `limit`, or -1."""
     low = 0
@@ -57,7 +56,7 @@ def last_class_up_to(sizes: Floats, limit: float, start: int) -> int:
     return low - 1
 
 
-@compiled
+@inlined
 def largest_from(sizes: Floats, left: Ints, start: int, number: int) -> float:
     """Return the sum of the `number` largest remaining sizes of classes up to `start`, or -1."""
     total = 0.0
@@ -131,7 +130,7 @@ def next_subset(
     return UNFINISHED
 
 
-@compiled
+@inlined
 def begin_subsets(classes: int, partial: Floats, place: Ints) -> None:
     """Set `place` to before the first subset."""
     partial[0] = 0.0
@@ -139,7 +138,7 @@ def begin_subsets(classes: int, partial: Floats, place: Ints) -> None:
     place[1] = classes - 1
 
 
-@compiled
+@inlined
 def resume_subsets(left: Ints, number: int, chosen: Ints, place: Ints) -> None:
     """Put the last request of the present subset back and set `place` to after it."""
     place[0] = number - 1
@@ -148,7 +147,7 @@ def resume_subsets(left: Ints, number: int, chosen: Ints, place: Ints) -> None:
         place[1] = chosen[number - 1] - 1
 
 
-@compiled
+@inlined
 def _next_class(
     sizes: Floats, left: Ints, further: int, start: int, need: float, limit: float
 ) -> int:

@@ -1,0 +1,210 @@
+"""A first incumbent: greedy placement, then exchanges until none helps.
+
+The search proves; this makes sure that it has something to cut with from its first node on. The
+objective is convex in the size of any one request, so the best size for a slot is found by
+bisection over the sorted size classes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.exact.native.problem import Problem
+
+ROUNDS = 30
+
+
+@compiled
+def worth(problem: Problem, totals: Floats, counts: Ints) -> float:
+    """Return the search's value of given totals and numbers."""
+    workers = len(totals)
+    value = 0.0
+    for g in range(workers):
+        value -= problem.price * totals[g]
+    for h in range(len(problem.weights)):
+        peak = problem.floor[h]
+        for g in range(workers):
+            load = problem.loads[g, h] + totals[g] + problem.growth * counts[g] * h
+            peak = max(peak, load)
+        value += problem.weights[h] * peak
+    return value
+
+
+@compiled
+def first_incumbent(
+    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
+) -> float:
+    """Fill `held` (size class) and `owner` (worker) of each admitted request; return the value."""
+    for c in range(len(left)):
+        left[c] = problem.supply[c]
+    for g in range(len(totals)):
+        totals[g] = 0.0
+        counts[g] = 0
+    if problem.fills:
+        _fill_slots(problem, left, totals, counts, held, owner)
+    else:
+        _place_all(problem, left, totals, counts, held, owner)
+    value = worth(problem, totals, counts)
+    for _ in range(ROUNDS):
+        before = value
+        for u in range(len(held)):
+            if problem.everything:
+                value = _move(problem, totals, counts, held, owner, u, value)
+            else:
+                value = _exchange_with_pool(problem, left, totals, counts, held, owner, u)
+            value = _swap(problem, totals, counts, held, owner, u, value)
+        if value >= before - abs(before) * 1e-12:
+            break
+    return value
+
+
+@inlined
+def _fill_slots(
+    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
+) -> None:
+    """Give every free slot the best size left, worker by worker."""
+    u = 0
+    for g in range(len(totals)):
+        for _ in range(problem.slots[g]):
+            counts[g] += 1
+            c = _best_class(problem, left, totals, counts, g)
+            held[u] = c
+            owner[u] = g
+            left[c] -= 1
+            totals[g] += problem.sizes[c]
+            u += 1
+
+
+@inlined
+def _place_all(
+    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
+) -> None:
+    """Place the requests, largest first, where the value is least."""
+    u = 0
+    for c in range(len(left) - 1, -1, -1):
+        while left[c] > 0:
+            left[c] -= 1
+            best = -1
+            best_value = np.inf
+            for g in range(len(totals)):
+                if counts[g] == problem.slots[g]:
+                    continue
+                totals[g] += problem.sizes[c]
+                counts[g] += 1
+                value = worth(problem, totals, counts)
+                totals[g] -= problem.sizes[c]
+                counts[g] -= 1
+                if value < best_value:
+                    best = g
+                    best_value = value
+            totals[best] += problem.sizes[c]
+            counts[best] += 1
+            held[u] = c
+            owner[u] = best
+            u += 1
+
+
+@compiled
+def _best_class(problem: Problem, left: Ints, totals: Floats, counts: Ints, g: int) -> int:
+    """Return the class left whose addition to worker g gives the least value."""
+    base = totals[g]
+    low = 0
+    high = len(left) - 1
+    while low < high:
+        middle = (low + high) // 2
+        totals[g] = base + problem.sizes[middle]
+        here = worth(problem, totals, counts)
+        totals[g] = base + problem.sizes[middle + 1]
+        if worth(problem, totals, counts) < here:
+            low = middle + 1
+        else:
+            high = middle
+    best = -1
+    best_value = np.inf
+    for side in range(2):
+        c = low if side == 0 else low + 1
+        while 0 <= c < len(left) and left[c] == 0:
+            c += -1 if side == 0 else 1
+        if 0 <= c < len(left):
+            totals[g] = base + problem.sizes[c]
+            value = worth(problem, totals, counts)
+            if value < best_value:
+                best = c
+                best_value = value
+    totals[g] = base
+    return best
+
+
+@inlined
+def _exchange_with_pool(
+    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints, u: int
+) -> float:
+    """Replace request u by the best one left, itself included."""
+    g = owner[u]
+    left[held[u]] += 1
+    totals[g] -= problem.sizes[held[u]]
+    c = _best_class(problem, left, totals, counts, g)
+    held[u] = c
+    left[c] -= 1
+    totals[g] += problem.sizes[c]
+    return worth(problem, totals, counts)
+
+
+@inlined
+def _move(
+    problem: Problem,
+    totals: Floats,
+    counts: Ints,
+    held: Ints,
+    owner: Ints,
+    u: int,
+    value: float,
+) -> float:
+    """Move request u to the worker where the value is least."""
+    size = problem.sizes[held[u]]
+    for g in range(len(totals)):
+        home = owner[u]
+        if g == home or counts[g] == problem.slots[g]:
+            continue
+        totals[home] -= size
+        counts[home] -= 1
+        totals[g] += size
+        counts[g] += 1
+        trial = worth(problem, totals, counts)
+        if trial < value:
+            value = trial
+            owner[u] = g
+        else:
+            totals[home] += size
+            counts[home] += 1
+            totals[g] -= size
+            counts[g] -= 1
+    return value
+
+
+@inlined
+def _swap(
+    problem: Problem,
+    totals: Floats,
+    counts: Ints,
+    held: Ints,
+    owner: Ints,
+    u: int,
+    value: float,
+) -> float:
+    """Swap request u with later ones of other workers as long as that helps."""
+    for v in range(u + 1, len(held)):
+        if owner[u] == owner[v] or held[u] == held[v]:
+            continue
+        shift = problem.sizes[held[v]] - problem.sizes[held[u]]
+        totals[owner[u]] += shift
+        totals[owner[v]] -= shift
+        trial = worth(problem, totals, counts)
+        if trial < value:
+            value = trial
+            held[u], held[v] = held[v], held[u]
+        else:
+            totals[owner[u]] -= shift
+            totals[owner[v]] += shift
+    return value
