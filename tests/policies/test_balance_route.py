@@ -152,6 +152,23 @@ def test_the_shortcut_of_stage_one_is_the_scan() -> None:
     assert plateaus > 200
 
 
+@pytest.mark.parametrize("growth", ["frozen", "growing"])
+def test_a_shrunken_window_is_a_shorter_horizon(growth) -> None:
+    """Between refreshes a rule of H = 80 gets windows of fewer offsets, and weighs just those.
+
+    Regression: it read on past the end of its margins, and routed by whatever lay there.
+    """
+    rng = np.random.default_rng(31)
+    common = {"ties": "index", "gamma": 0.86, "beta": 14.67, "br_growth": growth}
+    for _ in range(500):
+        loads, free, sizes = draw_state(rng, int(rng.integers(0, 6)))
+        view = view_of(loads, free, sizes)
+        longer = make_policy("brh", len(loads), PolicyOptions(horizon=80, **common))
+        fitting = PolicyOptions(horizon=len(loads[0]) - 1, **common)
+        expected = make_policy("brh", len(loads), fitting).route(view, rng)
+        assert longer.route(view, rng) == expected
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_f0_is_the_drop_of_the_imbalance(data) -> None:
