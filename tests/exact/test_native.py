@@ -144,7 +144,7 @@ def test_fractions_of_tokens_are_scaled() -> None:
 def test_numbers_beyond_doubles_are_refused() -> None:
     # 2^53 + 1 is no double: sums of such loads could be compared wrongly
     decision = Decision([[2**53 + 1], [0]], [1, 1], [1, 2, 3])
-    with pytest.raises(InputError, match="native: .* use highs"):
+    with pytest.raises(InputError, match=r"native: .* use highs"):
         solve(decision, solver="native")
 
 

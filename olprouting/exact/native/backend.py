@@ -21,6 +21,7 @@ from olprouting.instances import Decision, StopReason
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from olprouting.compiling import Floats
     from olprouting.exact.options import SolveOptions
     from olprouting.instances.solve_result import Assignment
 
@@ -34,6 +35,9 @@ PARTS = (1 / 64, 1 / 8)
 
 HALF = 0.5
 """Whole values are told apart by half a unit."""
+
+DIVE_NODES = 300
+"""Nodes spent on finding the relaxation's own totals."""
 
 TIE_NODES = 10_000
 """Nodes that may be spent, beyond those of the proof up to rounding, on telling ties apart."""
@@ -89,7 +93,8 @@ class Search:
         self.stop: StopReason | None = None
         self._began = time.perf_counter()
         self._passes = 0
-        self._cuts = np.full(6, math.inf)
+        self._cuts = np.full(7, math.inf)
+        self._cuts[kernels.TARGET] = -math.inf
         self._cuts[kernels.STEP] = prepared.step - HALF if prepared.step else prepared.margin
         self._cuts[kernels.MARGIN] = prepared.margin
         self._cuts[kernels.SCALE] = prepared.decision.workers
@@ -106,7 +111,10 @@ class Search:
             self._greedy()
             root = self._root()
             self._raise_bound(root)
+            self._cuts[kernels.TARGET] = root + self.prepared.margin
             if not self._closed():
+                self._dive(root)
+            if not self._closed() and self.stop is None:
                 self._passes_from(root)
         except KeyboardInterrupt:
             self.stop = StopReason.INTERRUPTED
@@ -182,10 +190,39 @@ class Search:
         if exact is not None and self.value is not None:
             self.bound = min(max(self.bound, exact), self.value)
 
+    def _dive(self, root: float) -> None:
+        """Look for a solution with the very totals of the relaxation: rich pools have one."""
+        p, s = self.prepared.problem, self.state
+        if not p.fills or s.charge[0].any():
+            return
+        s.fence[:] = self._natural_point(root)[:, None]
+        self._pass(math.inf, DIVE_NODES)
+        s.fence[:] = [-math.inf, math.inf]
+
+    def _natural_point(self, root: float) -> Floats:
+        """Return a minimiser of the relaxation that asks for as ordinary requests as possible.
+
+        If every worker has free slots all totals may rise or fall together at no cost; the
+        extreme ones need the largest requests everywhere.
+        """
+        p, s = self.prepared.problem, self.state
+        low, high = s.least[0][p.slots], s.most[0][p.slots]
+        point = s.point[0].copy()
+        mean = float(p.sizes @ p.supply) / float(p.supply.sum())
+        shift = round((mean * p.admissions - point.sum()) / len(point))
+        grown = p.growth * p.slots[:, None] * np.arange(len(p.weights))
+        while shift:
+            moved = np.clip(point + shift, low, high)
+            peaks = np.maximum((p.loads + grown + moved[:, None]).max(axis=0), p.floor)
+            if p.weights @ peaks - p.price * moved.sum() <= root + self.prepared.margin + HALF:
+                return moved
+            shift = int(shift / 2)
+        return point
+
     def _passes_from(self, root: float) -> None:
         for reach in self._reaches(self._cuts[kernels.BEST] - root):
             proven = self._pass(root + reach)
-            if self.stop is not None:
+            if self.stop is not None or self._closed():
                 return
             if proven:
                 break
@@ -197,12 +234,12 @@ class Search:
         least = self._cuts[kernels.STEP] if self.prepared.step else 4 * self.prepared.margin
         return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
 
-    def _pass(self, reach: float) -> bool:
+    def _pass(self, reach: float, node_limit: int | None = None) -> bool:
         """Search everything below `reach`; return whether that proves the incumbent."""
         best, step, margin = (self._cuts[i] for i in (kernels.BEST, kernels.STEP, kernels.MARGIN))
         self._cuts[kernels.CUT] = min(reach, best - step)
         self._cuts[kernels.REACH] = min(reach, max(best - step, best + margin))
-        self._search(None)
+        self._search(node_limit)
         return bool(self._cuts[kernels.BEST] - step <= reach)
 
     def _search(self, node_limit: int | None) -> bool:
@@ -210,7 +247,7 @@ class Search:
         p, s = self.prepared.problem, self.state
         self._reset()
         self._passes += 1
-        budget = FIRST_BUDGET
+        budget, first = FIRST_BUDGET, int(s.tally[0])
         while self.stop is None:
             began = time.perf_counter()
             before = self._cuts[kernels.BEST]
@@ -221,7 +258,7 @@ class Search:
                 self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
             if code == kernels.EXHAUSTED:
                 return True
-            if node_limit is not None and s.tally[0] > node_limit:
+            if node_limit is not None and s.tally[0] - first > node_limit:
                 return False
             spent = max(time.perf_counter() - began, 1e-6)
             budget = max(FIRST_BUDGET, int(s.tally[2] * CALL_S / spent))
@@ -249,6 +286,6 @@ class Search:
     def _tell_ties_apart(self) -> bool:
         """Look at all solutions that tie with the incumbent; return whether that was possible."""
         best, margin = self._cuts[kernels.BEST], self.prepared.margin
-        self._cuts[kernels.STEP] = -margin
+        self._cuts[kernels.STEP], self._cuts[kernels.TARGET] = -margin, -math.inf
         self._cuts[kernels.CUT] = self._cuts[kernels.REACH] = best + margin
         return self._search(int(self.state.tally[0]) + TIE_NODES)

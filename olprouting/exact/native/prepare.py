@@ -125,6 +125,7 @@ def new_state(problem: Problem) -> State:
         counts=np.zeros(workers, np.int64),
         chosen=np.zeros((workers, most + 1), np.int64),
         partial=np.zeros((workers, most + 1)),
+        fence=np.tile([-np.inf, np.inf], (workers, 1)),
         window=np.zeros((workers, 2)),
         window_cut=np.zeros(workers),
         least=np.zeros((workers, most + 1)),

@@ -78,6 +78,8 @@ class State(NamedTuple):
         Size classes of the requests placed on a worker, in descending order, shape (k, U).
     partial
         Sum of the sizes before each position of `chosen`, shape (k, U+1).
+    fence
+        Interval that the search keeps the total of a worker in, shape (k, 2); infinite in a proof.
     window
         Interval of totals that worker j may still have, shape (k, 2).
     window_cut
@@ -108,6 +110,7 @@ class State(NamedTuple):
     counts: Ints
     chosen: Ints
     partial: Floats
+    fence: Floats
     window: Floats
     window_cut: Floats
     least: Floats

@@ -210,6 +210,8 @@ def relaxed(
         return total
     for g in range(workers):
         point[g] = min(max(point[g], low[g]), high[g])
+    if len(weights) == 1:
+        return _settle_level(base, floor[0], weights[0], prices, low, high, point)
     if workers <= MOST_WORKERS:
         return settle(base, floor, weights, prices, low, high, point)
     groups = (workers + MOST_WORKERS - 1) // MOST_WORKERS
@@ -217,6 +219,44 @@ def relaxed(
     for first in range(groups):
         total += _settle_group(base, floor, weights, prices, low, high, point, first, groups)
     return total
+
+
+@compiled
+def _settle_level(
+    base: Floats,
+    floor: float,
+    weight: float,
+    prices: Floats,
+    low: Floats,
+    high: Floats,
+    point: Floats,
+) -> float:
+    """Settle a myopic problem: given the one peak, every worker is filled up to it.
+
+    The peak rises from its least value while the prices of the workers that rise with it outweigh
+    the peak's weight.
+    """
+    workers = len(point)
+    peak = floor
+    for g in range(workers):
+        peak = max(peak, base[g, 0] + low[g])
+    tolerance = SLOPE_TOLERANCE * weight
+    while True:
+        gain = 0.0
+        following = np.inf
+        for g in range(workers):
+            top = base[g, 0] + high[g]
+            if peak < top:
+                gain += prices[g]
+                following = min(following, top)
+        if gain - weight <= tolerance:
+            break
+        peak = following
+    value = weight * peak
+    for g in range(workers):
+        point[g] = min(max(peak - base[g, 0], low[g]), high[g])
+        value -= prices[g] * point[g]
+    return value
 
 
 @compiled

@@ -41,6 +41,9 @@ SCALE = 4
 REACH = 5
 """Cut for windows: above `CUT` by as much as it takes to see every tie."""
 
+TARGET = 6
+"""A solution of at most this value ends the search."""
+
 ENTER = 0
 FRESH = 1
 MOVE = 2
@@ -133,6 +136,8 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
             continue
         if _take_solution(problem, state, cuts):
             return TIED
+        if cuts[BEST] <= cuts[TARGET]:
+            return EXHAUSTED
     return EXHAUSTED
 
 
@@ -422,12 +427,15 @@ def _set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     count = state.counts[j]
     low = state.least[j, count]
     high = state.most[j, count]
+    low = max(low, state.fence[j, 0])
+    high = min(high, state.fence[j, 1])
     for g in range(j):
         if problem.above[j, g]:
             high = min(high, state.totals[g])
         if problem.below[j, g]:
             low = max(low, state.totals[g])
     workers = len(problem.slots)
+    offsets = len(problem.weights)
     _, number = _placed(state, j)
     rest = problem.admissions - number - count
     if j + 1 == workers and rest != 0:
@@ -440,7 +448,11 @@ def _set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
             return False
     if low > high:
         return False
-    if problem.everything or workers - j > MOST_WORKERS:
+    if low == high:
+        state.window[j, 0] = low
+        state.window[j, 1] = high
+        return _value_with(problem, state, j, low) < cut
+    if problem.everything or (offsets > 1 and workers - j > MOST_WORKERS):
         centre = _bottom(problem, state, j, low, high)
     else:
         centre = max(min(state.point[j, j], high), low)
