@@ -1,13 +1,28 @@
-"""Floor 3, the barrier model: replay a trace under a routing rule."""
+"""Floor 3, the engine: run a trace under a routing rule, by either of two clocks."""
 
-from olprouting.engine.metrics import Metrics, Quantiles
+from olprouting.engine.arguments import Clock
+from olprouting.engine.kv_options import KvMode, KvOptions, Oversize
+from olprouting.engine.metrics import (
+    KvMetrics,
+    Metrics,
+    PeriodMetrics,
+    PeriodQuantiles,
+    Quantiles,
+)
 from olprouting.engine.replay import replay_policy
 from olprouting.engine.result import SimulationResult
 from olprouting.engine.simulate import DecisionEvent, simulate
 
 __all__ = [
+    "Clock",
     "DecisionEvent",
+    "KvMetrics",
+    "KvMode",
+    "KvOptions",
     "Metrics",
+    "Oversize",
+    "PeriodMetrics",
+    "PeriodQuantiles",
     "Quantiles",
     "SimulationResult",
     "replay_policy",

@@ -1,25 +1,28 @@
-"""One iteration of the barrier model, compiled (balance paper, section 2).
+"""One iteration, compiled (balance paper, section 2).
 
-The iteration is `advance` (1: survivors grow; 2: releases join the queue), `observe` (what the
-policy sees), the policy's choice (3), and `commit` (3: admissions; 4: every active request
-generates a token; those that generated their last one leave, so that a run which stops here has
-finished them). Both the compiled and the plain Python loop consist of
-these calls and nothing else.
+The iteration is `advance` (releases join the queue), `observe` (what the policy sees), the
+policy's choice, and `commit`: admissions, preemption where KV tokens would overflow, the step
+itself, in which every active request generates a token, and its end, at which those that
+generated their last one leave and the others grow. Both the compiled and the plain Python loop
+consist of these calls and nothing else.
+
+With the independent clock an iteration is what happens at one moment at which a worker is between
+steps; only such workers are offered to the policy. The barrier clock is the case in which all
+workers always are.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from olprouting.compiling import Ints, compiled, inlined
-from olprouting.engine.projection_kernels import (
-    forget,
-    forget_all,
-    project,
-    update_forecast,
-    welcome,
-)
-from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
+from olprouting.engine.calendar_kernels import enlist
+from olprouting.engine.clock_kernels import pass_idle, run_barrier_step, run_to_next_event
+from olprouting.engine.kv_kernels import observe_kv, preempt
+from olprouting.engine.projection_kernels import project, update_forecast, welcome
+from olprouting.engine.release_kernels import is_stuck, release
 from olprouting.policies.view import View
 
 if TYPE_CHECKING:
@@ -31,17 +34,18 @@ NO_SUCH_POSITION: Final = 2
 TWICE: Final = 3
 NO_SUCH_WORKER: Final = 4
 WORKER_FULL: Final = 5
+WORKER_TOO_SMALL: Final = 6
 
 
 @compiled
 def advance(rules: Rules, state: State) -> bool:
-    """Begin the next iteration; return False when every request has finished."""
+    """Begin the next iteration; return False when nothing more will happen."""
     now = state.now[0]
+    if now.iteration >= rules.last_iteration:
+        return False
     now.iteration += 1
-    for g in range(len(state.load)):
-        state.load[g] += state.active[g]
     release(rules, state)
-    if now.active == 0 and now.head == now.tail:
+    if is_stuck(rules, state) or now.iteration > rules.last_iteration:
         now.iteration -= 1
         return False
     if rules.horizon > 0:
@@ -49,79 +53,39 @@ def advance(rules: Rules, state: State) -> bool:
     return True
 
 
-@inlined
-def release(rules: Rules, state: State) -> None:
-    """Let released requests join the queue; skip time in which nothing could happen."""
-    now = state.now[0]
-    idle = now.active == 0 and now.head == now.tail
-    last = len(state.prompt)
-    if rules.release_mode == BACKLOG:
-        while now.released < last and now.tail - now.head < rules.backlog:
-            join_queue(state)
-    elif rules.release_mode == BY_TIME:
-        if idle and now.released < last:
-            now.clock_s = max(now.clock_s, state.arrival_s[now.released])
-        while now.released < last and state.arrival_s[now.released] <= now.clock_s:
-            join_queue(state)
-    elif rules.release_mode == BY_ITERATION:
-        if idle and now.released < last:
-            skip_to(rules, state, state.arrival_iteration[now.released])
-        while now.released < last and state.arrival_iteration[now.released] <= now.iteration:
-            join_queue(state)
-
-
-@inlined
-def skip_to(rules: Rules, state: State, iteration: int) -> None:
-    """Pass idle iterations, each the time of a step of empty workers."""
-    now = state.now[0]
-    skipped = iteration - now.iteration
-    if skipped <= 0:
-        return
-    now.idle_iterations += skipped
-    now.clock_s += skipped * rules.fixed_s
-    now.iteration = iteration
-    if rules.horizon > 0:
-        forget_all(state)
-
-
-@inlined
-def join_queue(state: State) -> None:
-    """Put the next request of the trace at the end of the queue."""
-    now = state.now[0]
-    request = now.released
-    state.queue[now.tail] = request
-    state.queue_prompt[now.tail] = state.prompt[request]
-    state.release[request] = now.iteration
-    state.release_s[request] = now.clock_s
-    now.released += 1
-    now.tail += 1
-
-
 @compiled
 def observe(rules: Rules, state: State) -> View:
     """Return what the policy sees at this iteration."""
     now = state.now[0]
-    workers = len(state.load)
+    workers = len(state.workers)
     width = now.window_end - now.iteration + 1 if rules.horizon > 0 else 1
     project(state, width)
     slot = now.busy_iterations % (rules.signal_delay + 1)
     oldest = (now.busy_iterations + 1) % (rules.signal_delay + 1)
     free = 0
     for g in range(workers):
-        free += state.free[g]
-        state.seen_load[slot, g] = state.load[g]
-        state.seen_active[slot, g] = state.active[g]
+        state.offered[g] = state.workers[g].free if state.workers[g].ends_s == np.inf else 0
+        free += state.offered[g]
+        state.seen_load[slot, g] = state.workers[g].load
+        state.seen_active[slot, g] = state.workers[g].active
     if rules.signal_delay > 0:
         for g in range(workers):
             state.projected[g] = state.seen_load[oldest, g]
+    first_kv, last_kv = 0, 0
+    if rules.kv_limited:
+        observe_kv(rules, state)
+        first_kv, last_kv = now.head, now.tail
     return View(
         state.projected[: workers * width].reshape((workers, width)),
         state.seen_active[oldest],
-        state.free,
+        state.offered,
         state.queue_prompt[now.head : now.tail],
         state.queue[now.head : now.tail],
         min(now.tail - now.head, free),
         now.iteration,
+        state.kv_free,
+        state.queue_kv[first_kv:last_kv],
+        None,
     )
 
 
@@ -131,29 +95,40 @@ def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
     now = state.now[0]
     waiting = now.tail - now.head
     free = 0
-    for count in state.free:
+    for count in state.offered:
         free += count
-    if len(position) != min(waiting, free) or len(position) != len(worker):
+    most = min(waiting, free)
+    admitted = len(position)
+    if admitted != len(worker) or admitted > most or (rules.exact_number and admitted < most):
         return WRONG_NUMBER
     first_slot = now.head
     furthest = -1
-    for index in range(len(position)):
+    for index in range(admitted):
         if not 0 <= position[index] < waiting:
             return NO_SUCH_POSITION
-        if state.queue[first_slot + position[index]] < 0:
+        slot = first_slot + position[index]
+        if state.queue[slot] < 0:
             return TWICE
-        if not 0 <= worker[index] < len(state.load):
+        g = worker[index]
+        if not 0 <= g < len(state.workers):
             return NO_SUCH_WORKER
-        if state.free[worker[index]] == 0:
+        if state.offered[g] == 0:
             return WORKER_FULL
+        if rules.kv_limited and state.queue_kv[slot] > state.workers[g].kv_limit:
+            return WORKER_TOO_SMALL
         furthest = max(furthest, position[index])
-        state.admitted[index] = state.queue[first_slot + position[index]]
-        admit(rules, state, first_slot + position[index], worker[index])
-    close_gaps(state, first_slot + furthest)
-    run_step(rules, state, len(position))
-    for index in range(len(position)):
-        state.first_token_s[state.admitted[index]] = now.clock_s
-    retire(rules, state)
+        admit(rules, state, slot, g)
+    close_gaps(rules, state, first_slot + furthest)
+    if rules.kv_limited:
+        preempt(rules, state)
+    if now.active == 0:
+        pass_idle(rules, state)
+        return COMMITTED
+    now.stalled = 0
+    if rules.barrier:
+        run_barrier_step(rules, state, admitted)
+    else:
+        run_to_next_event(rules, state, admitted)
     return COMMITTED
 
 
@@ -163,21 +138,21 @@ def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
     now = state.now[0]
     request = state.queue[slot]
     state.queue[slot] = -1
-    state.worker[request] = worker
-    state.admission[request] = now.iteration
-    state.load[worker] += state.prompt[request]
-    state.active[worker] += 1
-    state.free[worker] -= 1
+    state.requests[request].worker = worker
+    state.requests[request].admission = now.iteration
+    state.requests[request].began = state.workers[worker].own_iteration
+    state.workers[worker].load += state.requests[request].prompt
+    state.workers[worker].active += 1
+    state.workers[worker].free -= 1
+    state.offered[worker] -= 1
     now.active += 1
-    bucket = (now.iteration + state.decode[request]) % len(state.complete_head)
-    state.complete_next[request] = state.complete_head[bucket]
-    state.complete_head[bucket] = request
+    enlist(state.requests, state.workers, state.complete_head, rules.prefill_steps, request)
     if rules.horizon > 0:
         welcome(state, request)
 
 
 @inlined
-def close_gaps(state: State, last: int) -> None:
+def close_gaps(rules: Rules, state: State, last: int) -> None:
     """Move the requests left between the head and slot `last` up to `last`, in order."""
     now = state.now[0]
     target = last
@@ -185,79 +160,7 @@ def close_gaps(state: State, last: int) -> None:
         if state.queue[slot] >= 0:
             state.queue[target] = state.queue[slot]
             state.queue_prompt[target] = state.queue_prompt[slot]
+            if rules.kv_limited:
+                state.queue_kv[target] = state.queue_kv[slot]
             target -= 1
     now.head = target + 1
-
-
-@inlined
-def run_step(rules: Rules, state: State, admitted: int) -> None:
-    """Let every active request generate a token, and account for the step."""
-    now = state.now[0]
-    workers = len(state.load)
-    heaviest = 0
-    total = 0
-    slowest_s = 0.0
-    local_sum_s = 0.0
-    for g in range(workers):
-        heaviest = max(heaviest, state.load[g])
-        total += state.load[g]
-        local_s = (
-            rules.fixed_s + rules.per_token_s * state.load[g] + rules.per_slot_s * state.active[g]
-        )
-        slowest_s = max(slowest_s, local_s)
-        local_sum_s += local_s
-    step_s = slowest_s + rules.shared_per_token_s * total / workers
-    power_w = 0.0
-    for g in range(workers):
-        share = state.load[g] / heaviest
-        power_w += rules.idle_w + (rules.peak_w - rules.idle_w) * share**rules.power_exponent
-    imbalance = workers * heaviest - total
-    if now.busy_iterations % rules.series_every == 0:
-        record(state, admitted, step_s, imbalance, heaviest, total / workers)
-    now.imbalance_tokens += imbalance
-    now.idle_share += (workers * slowest_s - local_sum_s) / (workers * step_s)
-    now.energy_j += power_w * step_s
-    now.decode_tokens += now.active
-    now.busy_iterations += 1
-    now.clock_s += step_s
-
-
-@inlined
-def retire(rules: Rules, state: State) -> None:
-    """Remove the requests that generated their last token in the step that just ended."""
-    now = state.now[0]
-    bucket = (now.iteration + 1) % len(state.complete_head)
-    request = state.complete_head[bucket]
-    state.complete_head[bucket] = -1
-    while request >= 0:
-        g = state.worker[request]
-        state.load[g] -= state.prompt[request] + state.decode[request] - 1
-        state.active[g] -= 1
-        state.free[g] += 1
-        state.finish_s[request] = now.clock_s
-        now.active -= 1
-        now.finished += 1
-        if rules.horizon > 0:
-            forget(state, request)
-        request = state.complete_next[request]
-
-
-@inlined
-def record(
-    state: State, admitted: int, step_s: float, imbalance: int, heaviest: int, mean_load: float
-) -> None:
-    """Add a row to the series (columns as in SERIES_COLUMNS)."""
-    now = state.now[0]
-    row = state.series[now.series_rows]
-    row[0] = now.iteration
-    row[1] = now.clock_s
-    row[2] = step_s
-    row[3] = imbalance
-    row[4] = heaviest
-    row[5] = mean_load
-    row[6] = now.active
-    row[7] = now.tail - now.head
-    row[8] = admitted
-    for g in range(len(state.load)):
-        state.series_load[now.series_rows, g] = state.load[g]
-    now.series_rows += 1

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy.typing as npt
+
+_GROUPS: Final = ("periods", "kv")
 
 
 @dataclass(frozen=True)
@@ -30,24 +34,91 @@ class Quantiles:
 
 
 @dataclass(frozen=True)
+class PeriodQuantiles:
+    """Mean and quantiles of a latency in periods; None where no request has one."""
+
+    mean: float | None
+    p50: float | None
+    p95: float | None
+    p99: float | None
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.int64]) -> PeriodQuantiles:
+        """Return mean and quantiles of `values` (linear interpolation between ranks)."""
+        seconds = Quantiles.of(values.astype(np.float64))
+        return cls(seconds.mean_s, seconds.p50_s, seconds.p95_s, seconds.p99_s)
+
+
+@dataclass(frozen=True)
+class PeriodMetrics:
+    """What a run achieved per period, which is an iteration of the barrier clock.
+
+    Attributes
+    ----------
+    ttft
+        From arrival to the period of the first token, of requests that have one: 0 if it comes in
+        the period of arrival. With PD-mixing the first token comes a period after the start.
+    end_to_end
+        From arrival to the first period after the last token, of finished requests.
+    tokens_per_period, requests_per_period
+        Decode tokens and finished requests, per period of the run, idle ones included.
+    """
+
+    ttft: PeriodQuantiles
+    end_to_end: PeriodQuantiles
+    tokens_per_period: float
+    requests_per_period: float
+
+
+@dataclass(frozen=True)
+class KvMetrics:
+    """What KV limits did to a run.
+
+    Attributes
+    ----------
+    preemptions, preempted_requests
+        How often requests were sent back, and how many requests ever were.
+    recomputed_tokens
+        Prompt and generated tokens whose KV entries were thrown away; a request sent back before
+        its first step had none.
+    preempting_step_share
+        Share of busy iterations before which requests were preempted; with the independent clock
+        of all workers' steps, counting those that were emptied.
+    peak_tokens
+        Largest use on each worker in a step, shape (G,).
+    peak_share
+        Largest use of a worker over its limit.
+    """
+
+    preemptions: int
+    preempted_requests: int
+    recomputed_tokens: int
+    preempting_step_share: float
+    peak_tokens: tuple[int, ...]
+    peak_share: float
+
+
+@dataclass(frozen=True)
 class Metrics:
     """What a run achieved.
 
     Attributes
     ----------
     arrived, finished, rejected, unfinished
-        Requests; ``arrived = finished + rejected + unfinished``.
+        Requests; ``arrived = finished + rejected + unfinished``. Rejected are those that no worker
+        could hold.
     censored
         Whether requests are unfinished, so that latencies miss the slowest ones.
     iterations, idle_iterations
-        Iterations with at least one active request, and without (iteration clock only: the
-        clock of seconds jumps over idle time).
+        Iterations with at least one active request, and without (the clock of seconds jumps over
+        idle time in which nobody waits). With the independent clock the steps of all workers.
     mean_imbalance_tokens
         Unweighted mean of I(k) over the iterations with at least one active request.
     mean_imbalance_with_idle_tokens
         The same over all iterations (the paper's definition).
     mean_idle_share
-        Mean over busy iterations of barrier waiting / (G x step time).
+        Mean over busy iterations of barrier waiting / (G x step time). This, the imbalances and
+        the energy belong to the barrier clock; None otherwise.
     makespan_s
         From the first release to the last completed step.
     decode_tokens, throughput_tokens_per_s, requests_per_s
@@ -59,6 +130,10 @@ class Metrics:
         Finished requests with one decode token, which have no time per output token.
     energy_j
         Energy of all workers.
+    periods
+        The same run in periods; None with the independent clock.
+    kv
+        What KV limits did; None without limits.
     """
 
     arrived: int
@@ -68,9 +143,9 @@ class Metrics:
     censored: bool
     iterations: int
     idle_iterations: int
-    mean_imbalance_tokens: float
-    mean_imbalance_with_idle_tokens: float
-    mean_idle_share: float
+    mean_imbalance_tokens: float | None
+    mean_imbalance_with_idle_tokens: float | None
+    mean_idle_share: float | None
     makespan_s: float
     decode_tokens: int
     throughput_tokens_per_s: float
@@ -79,23 +154,33 @@ class Metrics:
     ttft: Quantiles
     end_to_end: Quantiles
     single_token_requests: int
-    energy_j: float
+    energy_j: float | None
+    periods: PeriodMetrics | None
+    kv: KvMetrics | None
 
     def to_row(self) -> dict[str, float | int | bool | None]:
-        """Return the metrics as one flat row; quantiles become ``tpot_p95_s`` and so on."""
-        row: dict[str, float | int | bool | None] = {}
-        for name, value in asdict(self).items():
-            if isinstance(value, dict):
-                row.update({f"{name}_{part}": number for part, number in value.items()})
-            else:
-                row[name] = value
-        return row
+        """Return the metrics as one flat row.
+
+        Quantiles become ``tpot_p95_s`` or ``periods_ttft_p95``, lists ``kv_peak_tokens_0`` and so
+        on; a group that does not apply is left out.
+        """
+        return dict(_flat("", asdict(self)))
 
     def summary(self) -> str:
         """Return aligned lines for people."""
         row = self.to_row()
         width = max(map(len, row))
         return "\n".join(f"{name:<{width}}  {_text(value)}" for name, value in row.items())
+
+
+def _flat(prefix: str, parts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in parts.items():
+        if isinstance(value, tuple):
+            value = dict(enumerate(value))
+        if isinstance(value, dict):
+            yield from _flat(f"{prefix}{name}_", value)
+        elif value is not None or name not in _GROUPS:
+            yield f"{prefix}{name}", value
 
 
 def _text(value: float | bool | None) -> str:

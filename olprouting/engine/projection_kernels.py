@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 def welcome(state: State, request: int) -> None:
     """Count an admitted request; until the next refresh it outlasts the window."""
     now = state.now[0]
-    g = state.worker[request]
-    state.standing[request] = FRESH
-    state.lasting_base[g] += state.prompt[request] - state.admission[request]
-    state.lasting_count[g] += 1
+    g = state.requests[request].worker
+    state.requests[request].standing = FRESH
+    state.workers[g].lasting_base += (
+        state.requests[request].prompt - state.requests[request].admission
+    )
+    state.workers[g].lasting_count += 1
     state.fresh[now.fresh] = request
     now.fresh += 1
 
@@ -31,17 +33,19 @@ def welcome(state: State, request: int) -> None:
 @inlined
 def forget(state: State, request: int) -> None:
     """Take a completed request out of the projection."""
-    standing = state.standing[request]
-    g = state.worker[request]
-    base = state.prompt[request] - state.admission[request]
+    standing = state.requests[request].standing
+    g = state.requests[request].worker
+    base = state.requests[request].prompt - state.requests[request].admission
     if standing != OVERDUE:
-        state.lasting_base[g] -= base
-        state.lasting_count[g] -= 1
+        state.workers[g].lasting_base -= base
+        state.workers[g].lasting_count -= 1
     if standing == IN_WINDOW:
-        slot = (state.admission[request] + state.forecast[request]) % state.leaving_base.shape[1]
+        slot = (
+            state.requests[request].admission + state.requests[request].forecast
+        ) % state.leaving_base.shape[1]
         state.leaving_base[g, slot] -= base
         state.leaving_count[g, slot] -= 1
-    state.standing[request] = GONE
+    state.requests[request].standing = GONE
 
 
 @inlined
@@ -66,13 +70,13 @@ def update_forecast(rules: Rules, state: State) -> None:
     for iteration in range(now.window_end + 1, end + 1):
         request = state.leave_head[iteration % len(state.leave_head)]
         while request >= 0:
-            if state.standing[request] == FAR:
+            if state.requests[request].standing == FAR:
                 enter_window(state, request, iteration)
-            request = state.leave_next[request]
+            request = state.requests[request].leave_next
     now.window_end = end
     for index in range(now.fresh):
         request = state.fresh[index]
-        if state.standing[request] == FRESH:
+        if state.requests[request].standing == FRESH:
             file_forecast(state, request)
     now.fresh = 0
 
@@ -85,10 +89,10 @@ def expire(state: State) -> None:
     slot = now.iteration % state.leaving_base.shape[1]
     request = state.leave_head[bucket]
     while request >= 0:
-        if state.standing[request] == IN_WINDOW:
+        if state.requests[request].standing == IN_WINDOW:
             forget(state, request)
-            state.standing[request] = OVERDUE
-        request = state.leave_next[request]
+            state.requests[request].standing = OVERDUE
+        request = state.requests[request].leave_next
     state.leave_head[bucket] = -1
     state.leaving_base[:, slot] = 0
     state.leaving_count[:, slot] = 0
@@ -98,28 +102,30 @@ def expire(state: State) -> None:
 def file_forecast(state: State, request: int) -> None:
     """Note when a fresh request is forecast to leave."""
     now = state.now[0]
-    leaves = state.admission[request] + state.forecast[request]
+    leaves = state.requests[request].admission + state.requests[request].forecast
     if leaves <= now.iteration:
         forget(state, request)
-        state.standing[request] = OVERDUE
+        state.requests[request].standing = OVERDUE
         return
     bucket = leaves % len(state.leave_head)
-    state.leave_next[request] = state.leave_head[bucket]
+    state.requests[request].leave_next = state.leave_head[bucket]
     state.leave_head[bucket] = request
     if leaves <= now.window_end:
         enter_window(state, request, leaves)
     else:
-        state.standing[request] = FAR
+        state.requests[request].standing = FAR
 
 
 @inlined
 def enter_window(state: State, request: int, leaves: int) -> None:
     """Count a request among those that leave within the window."""
-    g = state.worker[request]
+    g = state.requests[request].worker
     slot = leaves % state.leaving_base.shape[1]
-    state.leaving_base[g, slot] += state.prompt[request] - state.admission[request]
+    state.leaving_base[g, slot] += (
+        state.requests[request].prompt - state.requests[request].admission
+    )
     state.leaving_count[g, slot] += 1
-    state.standing[request] = IN_WINDOW
+    state.requests[request].standing = IN_WINDOW
 
 
 @inlined
@@ -127,11 +133,11 @@ def project(state: State, width: int) -> None:
     """Write A[g,h], h = 0..width-1, to `projected` as a flat (G, width) array."""
     now = state.now[0]
     window = state.leaving_base.shape[1]
-    for g in range(len(state.load)):
+    for g in range(len(state.workers)):
         row = g * width
-        state.projected[row] = state.load[g]
-        base = state.lasting_base[g]
-        count = state.lasting_count[g]
+        state.projected[row] = state.workers[g].load
+        base = state.workers[g].lasting_base
+        count = state.workers[g].lasting_count
         slot = now.iteration % window
         for h in range(1, width):
             slot = slot + 1 if slot + 1 < window else 0

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.engine.metrics import Metrics, Quantiles
-from olprouting.engine.state import SERIES_COLUMNS, State
+from olprouting.engine.measure import measure
+from olprouting.engine.state import SERIES_COLUMNS, Rules, State
 from olprouting.instances.trace import RUN_COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from olprouting.engine.metrics import Metrics
     from olprouting.instances import Cluster, Trace
 
 Series = list[tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]]
@@ -33,7 +34,14 @@ class SimulationResult:
     metrics
         Aggregates.
     worker, admission_iteration, release_iteration
-        Per request, shape (N,); -1 where it did not come to that.
+        Per request, shape (N,); -1 where it did not come to that. After preemption those of the
+        last admission.
+    first_token_iteration, finish_iteration
+        Iterations of the first and the last token, likewise.
+    preemptions
+        How often each request was preempted, shape (N,).
+    rejected
+        Which requests were turned away because no worker could hold them, shape (N,).
     release_s, first_token_s, finish_s
         Per request in seconds, shape (N,); NaN where it did not come to that.
     series, series_load_tokens
@@ -54,6 +62,10 @@ class SimulationResult:
     worker: npt.NDArray[np.int64]
     admission_iteration: npt.NDArray[np.int64]
     release_iteration: npt.NDArray[np.int64]
+    first_token_iteration: npt.NDArray[np.int64]
+    finish_iteration: npt.NDArray[np.int64]
+    preemptions: npt.NDArray[np.int64]
+    rejected: npt.NDArray[np.bool_]
     release_s: npt.NDArray[np.float64]
     first_token_s: npt.NDArray[np.float64]
     finish_s: npt.NDArray[np.float64]
@@ -70,14 +82,47 @@ class SimulationResult:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per request: trace columns, worker, iterations and times.
 
-        Written to CSV or Parquet this is a trace that `replay_policy` can run again.
+        Written to CSV or Parquet this is a trace that `replay_policy` can run again, unless
+        requests were preempted. Where KV limits left their mark it has columns ``preemptions``
+        and ``rejected``.
         """
         frame = self.trace.to_frame()
         for name in RUN_COLUMNS:
             frame[name] = getattr(self, name)
         if not self.released_by_time:  # else arrival_s releases them again
             frame["release_iteration"] = self.release_iteration
+        if self.preemptions.any() or self.rejected.any():
+            frame["preemptions"] = self.preemptions
+            frame["rejected"] = self.rejected
         return frame
+
+    def satisfaction_rate(self, t2: float, *, inclusive: bool = True) -> float | None:
+        """Return the share of arrived requests whose first token came within `t2` periods.
+
+        Requests without one, waiting or rejected, count as unsatisfied. None if none arrived.
+
+        Parameters
+        ----------
+        t2
+            Threshold of the time to first token, in periods (iterations of the barrier clock).
+        inclusive
+            Whether a latency equal to the threshold counts; in the reward of the bid-price paper
+            it does not.
+
+        Raises
+        ------
+        ValueError
+            If the run had no periods: the independent clock.
+        """
+        if self.metrics.periods is None:
+            raise ValueError("the independent clock has no periods; use the barrier clock")
+        arrived = self.release_iteration > 0
+        if not arrived.any():
+            return None
+        ttft = (self.first_token_iteration - self.release_iteration)[arrived]
+        started = self.first_token_iteration[arrived] > 0
+        within = ttft <= t2 if inclusive else ttft < t2
+        return float((started & within).mean())
 
     def series_frame(self) -> pd.DataFrame:
         """Return one row per kept iteration, with a column ``load_tokens_G`` per worker.
@@ -92,7 +137,9 @@ class SimulationResult:
         if self.series is None or self.series_load_tokens is None:
             raise ValueError("the run kept no series; pass series_every=1")
         frame = pd.DataFrame(self.series, columns=list(SERIES_COLUMNS))
-        whole = [c for c in SERIES_COLUMNS if not c.endswith("_s") and c != "mean_load_tokens"]
+        if self.metrics.periods is None:  # imbalance is a matter of the barrier
+            frame = frame.drop(columns="imbalance_tokens")
+        whole = [c for c in frame.columns if not c.endswith("_s") and c != "mean_load_tokens"]
         frame = frame.astype(dict.fromkeys(whole, "int64"))
         for g in range(self.cluster.workers):
             frame[f"load_tokens_{g}"] = self.series_load_tokens[:, g]
@@ -110,6 +157,7 @@ def collect(
     cluster: Cluster,
     policy: str,
     forecast: str,
+    rules: Rules,
     state: State,
     series: Series | None,
     *,
@@ -118,18 +166,23 @@ def collect(
     wall_s: float,
 ) -> SimulationResult:
     """Turn the final state of a run into its result."""
+    columns = {name: state.requests[name].copy() for name in state.requests.dtype.names or ()}
     return SimulationResult(
         trace=trace,
         cluster=cluster,
         policy=policy,
         forecast=forecast,
-        metrics=_metrics(trace, state),
-        worker=state.worker,
-        admission_iteration=state.admission,
-        release_iteration=state.release,
-        release_s=state.release_s,
-        first_token_s=state.first_token_s,
-        finish_s=state.finish_s,
+        metrics=measure(trace, rules, state),
+        worker=columns["worker"],
+        admission_iteration=columns["admission"],
+        release_iteration=columns["release"],
+        first_token_iteration=columns["first_token"],
+        finish_iteration=columns["finish"],
+        preemptions=columns["preempted"],
+        rejected=(columns["oversize"] > 0) & (columns["release"] > 0),
+        release_s=columns["release_s"],
+        first_token_s=columns["first_token_s"],
+        finish_s=columns["finish_s"],
         series=None if series is None else np.concatenate([rows for rows, _ in series]),
         series_load_tokens=(
             None if series is None else np.concatenate([loads for _, loads in series])
@@ -138,41 +191,3 @@ def collect(
         interrupted=interrupted,
         wall_s=wall_s,
     )
-
-
-def _metrics(trace: Trace, state: State) -> Metrics:
-    now = {name: state.now[name][0] for name in state.now.dtype.names or ()}
-    finished = ~np.isnan(state.finish_s)
-    tokens = trace.decode_tokens[finished]
-    finish_s = state.finish_s[finished]
-    first_s = state.first_token_s[finished]
-    release_s = state.release_s[finished]
-    several = tokens > 1
-    busy, idle = int(now["busy_iterations"]), int(now["idle_iterations"])
-    began_s = float(np.nanmin(state.release_s, initial=np.inf)) if now["released"] else 0.0
-    makespan_s = float(now["clock_s"]) - began_s
-    return Metrics(
-        arrived=len(trace),
-        finished=int(now["finished"]),
-        rejected=0,
-        unfinished=len(trace) - int(now["finished"]),
-        censored=bool(now["finished"] < len(trace)),
-        iterations=busy,
-        idle_iterations=idle,
-        mean_imbalance_tokens=_ratio(now["imbalance_tokens"], busy),
-        mean_imbalance_with_idle_tokens=_ratio(now["imbalance_tokens"], busy + idle),
-        mean_idle_share=_ratio(now["idle_share"], busy),
-        makespan_s=makespan_s,
-        decode_tokens=int(now["decode_tokens"]),
-        throughput_tokens_per_s=_ratio(now["decode_tokens"], makespan_s),
-        requests_per_s=_ratio(now["finished"], makespan_s),
-        tpot=Quantiles.of((finish_s - first_s)[several] / (tokens[several] - 1)),
-        ttft=Quantiles.of(first_s - release_s),
-        end_to_end=Quantiles.of(finish_s - release_s),
-        single_token_requests=int((~several).sum()),
-        energy_j=float(now["energy_j"]),
-    )
-
-
-def _ratio(total: float, count: float) -> float:
-    return float(total / count) if count else 0.0

@@ -24,15 +24,18 @@ def run_iterations(
     rng: np.random.Generator,
     iterations: int,
 ) -> bool:
-    """Run up to `iterations` iterations; return False when every request has finished."""
-    position = np.empty(state.slots.sum(), np.int64)
-    worker = np.empty(state.slots.sum(), np.int64)
+    """Run up to `iterations` iterations; return False when nothing more will happen."""
+    slots = 0
+    for g in range(len(state.workers)):
+        slots += state.workers[g].slots
+    position = np.empty(slots, np.int64)
+    worker = np.empty(slots, np.int64)
     for _ in range(iterations):
         if not advance(rules, state):
             return False
         view = observe(rules, state)
-        admissions = view.admissions
-        if admissions > 0:
-            route_compiled(parameters, view, pointer, rng, position, worker)
-        commit(rules, state, position[:admissions], worker[:admissions])
+        admitted = 0
+        if view.admissions > 0:
+            admitted = route_compiled(parameters, view, pointer, rng, position, worker)
+        commit(rules, state, position[:admitted], worker[:admitted])
     return True

@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.engine.result import SimulationResult, collect
-from olprouting.engine.state import (
-    BACKLOG,
-    BY_ITERATION,
-    BY_TIME,
-    SERIES_CHUNK,
-    Rules,
-    State,
-    new_state,
+from olprouting.engine.arguments import (
+    Clock,
+    check_clock,
+    check_numbers,
+    check_policy,
+    parse_clock,
+    release_mode,
 )
+from olprouting.engine.initial_state import new_state
+from olprouting.engine.kv_options import KvMode, KvOptions
+from olprouting.engine.result import SimulationResult, collect
+from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
 from olprouting.errors import InputError
 from olprouting.forecasts import LengthForecast, Oracle
+from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
 from olprouting.policies.policy import CompiledPolicy, Policy
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from olprouting.policies.view import View
 
 NO_BACKLOG: Final = 0
+NEVER: Final = 2**60
 
 
 @dataclass(frozen=True)
@@ -59,10 +63,15 @@ def simulate(
     max_iterations: int | None = None,
     series_every: int | None = None,
     view_horizon: int | None = None,
+    clock: Clock | str = Clock.BARRIER,
+    kernel: Kernel | str = Kernel.DECODE,
+    kv: KvOptions | None = None,
+    periods: int | None = None,
+    max_idle_iterations: int = 10_000,
     on_decision: Callable[[DecisionEvent], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> SimulationResult:
-    """Run the barrier model of the balance paper, section 2.
+    """Run a trace through a cluster (balance paper, section 2; bid-price paper, section 2).
 
     Parameters
     ----------
@@ -70,7 +79,10 @@ def simulate(
         The requests. They are released by `release_iteration` where the trace has it, else by
         `arrival_s`, unless `backlog` is given.
     cluster
-        The workers; KV limits are not part of this model.
+        The workers. Where it has ``kv_tokens``, FCFS rules give the earliest request to a worker
+        with room for its first iteration, and nobody overtakes a request that fits nowhere yet;
+        before a step that would overflow, the newest residents of a worker are preempted. They go
+        to the head of the queue with what they have generated.
     policy
         The routing rule (`make_policy`). Compiled rules run in a compiled loop.
     backlog
@@ -87,12 +99,26 @@ def simulate(
     seed
         Seed of tie-breaks, random rules and forecast noise.
     max_iterations
-        Stop after this many busy iterations; requests may then be unfinished.
+        Stop after this many iterations (idle time that the clock skips not counted); requests may
+        then be unfinished.
     series_every
         Keep every k-th iteration in the series; None keeps no series.
     view_horizon
         Project views at least this far, for questions about the decisions of a policy with less
         lookahead; the policy itself sees no further than its own horizon.
+    clock
+        ``"barrier"``: all workers step together and a step lasts as long as the slowest needs.
+        ``"independent"``: each worker runs its own steps; an iteration is then a moment at which
+        some worker is between steps, and only such workers are offered to the policy.
+    kernel
+        ``"decode"``, or ``"mixed"``: an iteration of prefill comes before the first token.
+    kv
+        How KV tokens are counted (`KvOptions`), for a cluster with limits.
+    periods
+        Stop after this iteration T (barrier clock); requests may then be unfinished.
+    max_idle_iterations
+        If nothing is active and the policy admits nobody this many iterations in a row, the clock
+        jumps to the next release; if there is none, the run ends and leaves requests unfinished.
     on_decision
         Called at every iteration with something to admit, before the admissions.
     on_progress
@@ -108,19 +134,39 @@ def simulate(
     InputError
         If arguments do not fit together or a policy returns inadmissible pairs.
     """
-    mode = _release_mode(trace, backlog)
+    mode = release_mode(trace, backlog)
     horizon = max(policy.horizon, view_horizon or 0)
-    _check_arguments(cluster, policy, horizon, refresh, signal_delay, series_every, max_iterations)
+    check_numbers(
+        signal_delay=(signal_delay, 0, " iterations"),
+        series_every=(series_every, 1, ""),
+        max_iterations=(max_iterations, 0, ""),
+        periods=(periods, 1, ""),
+        max_idle_iterations=(max_idle_iterations, 1, ""),
+    )
+    check_policy(cluster, policy, horizon, refresh, signal_delay)
+    pace = parse_clock(clock)
+    check_clock(pace, cluster, policy, horizon, signal_delay, periods)
+    kv = kv or KvOptions()
     known = forecast or Oracle()
     rng = np.random.default_rng(seed)
     lengths = known.decode_lengths(trace, rng)
+    limited = cluster.kv_tokens is not None
     rules = Rules(
         release_mode=mode,
+        barrier=pace is Clock.BARRIER,
+        exact_number=policy.maximal and not limited,
+        last_iteration=periods or NEVER,
+        max_stalled=max_idle_iterations,
+        prefill_steps=first_token_delay(kernel),
+        kv_limited=limited,
+        kv_counts_tokens=kv.mode is KvMode.TOKENS,
+        block_tokens=kv.block_tokens if kv.mode is KvMode.BLOCKS else 1,
+        age_offset=default_age_offset(kernel) if kv.age_offset is None else kv.age_offset,
         backlog=backlog or NO_BACKLOG,
         horizon=horizon,
         refresh_iterations=max(horizon, 1) if refresh == "horizon" else 1,
         signal_delay=signal_delay,
-        series_every=series_every or 2**60,
+        series_every=series_every or NEVER,
         fixed_s=cluster.step_time.fixed_s,
         per_token_s=cluster.step_time.per_token_s,
         per_slot_s=cluster.step_time.per_slot_s,
@@ -129,7 +175,7 @@ def simulate(
         peak_w=cluster.power.peak_w,
         power_exponent=cluster.power.exponent,
     )
-    state = new_state(trace, cluster, lengths, horizon, signal_delay)
+    state = new_state(trace, cluster, lengths, rules, kv)
     if isinstance(policy, CompiledPolicy) and on_decision is None and horizon == policy.horizon:
         chunks = _compiled_chunks(rules, state, policy, rng, max_iterations)
     else:
@@ -151,6 +197,7 @@ def simulate(
         cluster,
         policy.name,
         known.name,
+        rules,
         state,
         series if series_every else None,
         released_by_time=mode == BY_TIME,
@@ -186,6 +233,7 @@ def _python_chunks(
     max_iterations: int | None,
     on_decision: Callable[[DecisionEvent], None] | None,
 ) -> Iterator[None]:
+    from olprouting.engine.devices import device_view
     from olprouting.engine.iteration_kernels import advance, commit, observe
 
     if isinstance(policy, CompiledPolicy):
@@ -195,13 +243,15 @@ def _python_chunks(
     while done != max_iterations and advance(rules, state):
         view = observe(rules, state)
         position, worker = nothing, nothing
-        if view.admissions:
+        if policy.needs_residents:
+            view = view._replace(devices=device_view(rules, state, view))
+        if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
             position, worker, dispatch_s = _timed_route(policy, view, rng)
             if on_decision is not None:
                 on_decision(DecisionEvent(view, position, worker, dispatch_s))
         code = commit(rules, state, position, worker)
         if code:
-            raise _bad_pairs(policy, code, view)
+            raise _bad_pairs(policy, code, view, rules)
         done += 1
         if done % SERIES_CHUNK == 0:
             yield
@@ -248,17 +298,22 @@ def _pair_columns(
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-def _bad_pairs(policy: Policy, code: int, view: View) -> InputError:
+def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> InputError:
     from olprouting.engine import iteration_kernels as kernels
 
+    exactly = "exactly" if rules.exact_number else "at most"
     wrong = {
-        kernels.WRONG_NUMBER: f"it must admit exactly {view.admissions} requests",
+        kernels.WRONG_NUMBER: f"it must admit {exactly} {view.admissions} requests",
         kernels.NO_SUCH_POSITION: (
             f"waiting positions must lie in 0..{len(view.waiting_requests) - 1}"
         ),
         kernels.TWICE: "it admitted a request twice",
         kernels.NO_SUCH_WORKER: f"workers must lie in 0..{len(view.free_slots) - 1}",
         kernels.WORKER_FULL: "it gave a worker more requests than it has free slots",
+        kernels.WORKER_TOO_SMALL: (
+            "it gave a worker a request that does not fit there even alone; compare "
+            "waiting_kv_tokens with kv_free_tokens"
+        ),
     }
     return InputError(f"policy {policy.name!r}, iteration {view.iteration}: {wrong[code]}")
 
@@ -269,44 +324,3 @@ def _take_series(
     rows = int(state.now["series_rows"][0])
     state.now["series_rows"] = 0
     return state.series[:rows].copy(), state.series_load[:rows].copy()
-
-
-def _release_mode(trace: Trace, backlog: int | None) -> int:
-    if backlog is not None:
-        if backlog < 1:
-            raise InputError(f"backlog = {backlog} must be >= 1 waiting request")
-        return BACKLOG
-    if trace.release_iteration is not None:
-        return BY_ITERATION
-    if trace.arrival_s is not None:
-        return BY_TIME
-    raise InputError(
-        f"{trace.name} has no arrival times: choose an arrival process, for example poisson at "
-        "5/s, or a backlog of waiting requests"
-    )
-
-
-def _check_arguments(
-    cluster: Cluster,
-    policy: Policy,
-    horizon: int,
-    refresh: str,
-    signal_delay: int,
-    series_every: int | None,
-    max_iterations: int | None,
-) -> None:
-    if cluster.kv_tokens is not None:
-        raise InputError("kv_tokens: the barrier model has no KV limits; leave them out")
-    if refresh not in ("iteration", "horizon"):
-        raise InputError(f"refresh = {refresh!r} must be 'iteration' or 'horizon'")
-    if signal_delay < 0:
-        raise InputError(f"signal_delay = {signal_delay} must be >= 0 iterations")
-    if signal_delay and horizon:
-        raise InputError(
-            f"signal_delay = {signal_delay} needs a policy without lookahead; "
-            f"{policy.name} projects {horizon} iterations ahead"
-        )
-    if series_every is not None and series_every < 1:
-        raise InputError(f"series_every = {series_every} must be >= 1")
-    if max_iterations is not None and max_iterations < 0:
-        raise InputError(f"max_iterations = {max_iterations} must be >= 0")

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.errors import InputError
-
 if TYPE_CHECKING:
-    from olprouting.instances import Cluster, Trace
-
     Ints = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
@@ -26,7 +22,6 @@ IN_WINDOW: Final = 2
 OVERDUE: Final = 3  # outlived its forecast: counts at offset 0 only
 GONE: Final = 4
 
-MAX_DECODE_TOKENS: Final = 100_000_000
 SERIES_CHUNK: Final = 4096
 
 NOW = np.dtype(
@@ -38,6 +33,11 @@ NOW = np.dtype(
         ("tail", np.int64),  # one past the last
         ("active", np.int64),
         ("finished", np.int64),
+        ("rejected", np.int64),
+        ("stalled", np.int64),  # iterations in a row with nothing active and nothing admitted
+        ("preemptions", np.int64),
+        ("preempting_steps", np.int64),  # steps before which requests were preempted
+        ("recomputed_tokens", np.int64),  # tokens whose KV entries preemption threw away
         ("refreshed", np.int64),  # iteration of the last forecast refresh
         ("window_end", np.int64),  # last iteration the forecast covers
         ("fresh", np.int64),  # length of the list of fresh requests
@@ -48,6 +48,50 @@ NOW = np.dtype(
         ("decode_tokens", np.int64),
         ("energy_j", np.float64),
         ("series_rows", np.int64),  # rows filled in the current chunk
+    ]
+)
+
+REQUEST = np.dtype(
+    [
+        ("prompt", np.int64),  # preemption turns generated tokens into prompt: prompt, decode
+        ("decode", np.int64),  # and forecast are those of what is left
+        ("forecast", np.int64),  # active iterations, prefill included
+        ("reserved", np.int64),  # KV tokens charged at least
+        ("oversize", np.int64),  # 1 if it is to be rejected
+        ("arrival_s", np.float64),
+        ("arrival_iteration", np.int64),
+        ("worker", np.int64),
+        ("admission", np.int64),  # iteration of the run
+        ("began", np.int64),  # iteration of its worker
+        ("release", np.int64),
+        ("release_s", np.float64),
+        ("first_token", np.int64),
+        ("first_token_s", np.float64),
+        ("finish", np.int64),
+        ("finish_s", np.float64),
+        ("preempted", np.int64),  # how often
+        ("older", np.int64),  # neighbours among the residents of its worker
+        ("newer", np.int64),
+        ("complete_next", np.int64),  # neighbours in its worker's calendar
+        ("complete_previous", np.int64),
+        ("standing", np.int64),  # in the projection
+        ("leave_next", np.int64),  # next one forecast to leave in the same iteration
+    ]
+)
+
+WORKER = np.dtype(
+    [
+        ("slots", np.int64),
+        ("kv_limit", np.int64),
+        ("load", np.int64),
+        ("active", np.int64),
+        ("free", np.int64),
+        ("own_iteration", np.int64),  # how many it has run
+        ("ends_s", np.float64),  # when the step it runs ends; infinite between steps
+        ("newest", np.int64),  # resident admitted last
+        ("kv_peak", np.int64),
+        ("lasting_base", np.int64),  # of residents not overdue: sum of base, see State
+        ("lasting_count", np.int64),
     ]
 )
 
@@ -69,10 +113,27 @@ class Rules(NamedTuple):
 
     Step-time and power coefficients are in seconds, tokens and watts; `backlog` is the number of
     visible waiting requests, `horizon` the lookahead of views, `refresh_iterations` the age at
-    which a forecast is renewed, `signal_delay` the age of the loads and counts a policy sees.
+    which a forecast is renewed, `signal_delay` the age of the loads and counts a policy sees,
+    `last_iteration` the period T after which a run stops, `max_stalled` how many iterations in a
+    row may pass idle although requests wait.
+
+    `barrier` tells the clock: all workers in lockstep, or each at its own pace. `exact_number`
+    holds where a policy must admit all it can. A request of prompt s and age theta holds
+    max(s + theta + `age_offset`, reserved) KV tokens, rounded up to `block_tokens`; where
+    `kv_counts_tokens` nothing is reserved or rounded. It spends `prefill_steps` iterations (0 or
+    1) before its first token.
     """
 
     release_mode: int
+    barrier: bool
+    exact_number: bool
+    last_iteration: int
+    max_stalled: int
+    prefill_steps: int
+    kv_limited: bool
+    kv_counts_tokens: bool
+    block_tokens: int
+    age_offset: int
     backlog: int
     horizon: int
     refresh_iterations: int
@@ -90,113 +151,36 @@ class Rules(NamedTuple):
 class State(NamedTuple):
     """Everything that changes during a run, and the trace it reads.
 
-    Per request (N): trace columns, forecast lengths, and what happened to it. Per worker (G):
-    load and counts. Linked lists (`*_head` per iteration modulo its length, `*_next` per request)
-    hold the requests that complete, or are forecast to leave, at an iteration. A request's
-    workload at iteration k is base + k with base = prompt - admission; `lasting_*` sum base and
-    number of the requests not overdue, `leaving_*` those forecast to leave, per iteration of the
-    window modulo its length. `projected` is shape (G, H+1), flat.
+    Few arrays of records rather than many arrays: compiled code counts references to each array
+    of a tuple whenever it hands the tuple on.
+
+    `offered` is the free slots of the workers that are between steps, 0 of others. The queue is
+    its part from head to tail, with prompt sizes and KV tokens beside it; `kv_free` and `queue_kv`
+    are empty without KV limits. `complete_head` is the workers' calendars, see
+    calendar_kernels.py.
+
+    For the projection, `leave_head` per iteration modulo its length begins the list of requests
+    forecast to leave at that iteration. A request's workload at iteration k is base + k with
+    base = prompt - admission; a worker's `lasting_*` sum base and number of its requests not
+    overdue, `leaving_*` those forecast to leave, per iteration of the window modulo its length.
+    `projected` is shape (G, H+1), flat.
     """
 
     now: npt.NDArray[np.void]
-    prompt: Ints
-    decode: Ints
-    forecast: Ints
-    arrival_s: Floats
-    arrival_iteration: Ints
-    slots: Ints
-    load: Ints
-    active: Ints
-    free: Ints
+    requests: npt.NDArray[np.void]
+    workers: npt.NDArray[np.void]
+    offered: Ints
+    kv_free: Ints
     queue: Ints
     queue_prompt: Ints
-    admitted: Ints
-    worker: Ints
-    admission: Ints
-    release: Ints
-    release_s: Floats
-    first_token_s: Floats
-    finish_s: Floats
+    queue_kv: Ints
     complete_head: Ints
-    complete_next: Ints
-    standing: npt.NDArray[np.int8]
     fresh: Ints
     leave_head: Ints
-    leave_next: Ints
     leaving_base: Ints
     leaving_count: Ints
-    lasting_base: Ints
-    lasting_count: Ints
     projected: Floats
     seen_load: Floats
     seen_active: Ints
     series: Floats
     series_load: Ints
-
-
-def new_state(
-    trace: Trace,
-    cluster: Cluster,
-    forecast: Ints,
-    horizon: int,
-    signal_delay: int,
-) -> State:
-    """Return the state before the first iteration.
-
-    Columns of the trace are copied: read-only arrays are another type to compiled code, which
-    would be compiled once more for every mixture.
-
-    Raises
-    ------
-    InputError
-        If a decode length is beyond what a run can hold.
-    """
-    requests, workers = len(trace), cluster.workers
-    longest = int(trace.decode_tokens.max(initial=1))
-    longest_forecast = int(forecast.max(initial=1)) if horizon else 1
-    if max(longest, longest_forecast) > MAX_DECODE_TOKENS:
-        raise InputError(
-            f"decode_tokens up to {longest} do not fit a run; the limit is {MAX_DECODE_TOKENS}"
-        )
-    none = np.full(requests, -1, np.int64)
-    window = horizon + 1
-    now = np.zeros(1, NOW)
-    now["refreshed"] = -(2**60)
-    return State(
-        now=now,
-        prompt=trace.prompt_tokens.copy(),
-        decode=trace.decode_tokens.copy(),
-        forecast=forecast.copy(),
-        arrival_s=np.array([] if trace.arrival_s is None else trace.arrival_s, np.float64),
-        arrival_iteration=np.array(
-            [] if trace.release_iteration is None else trace.release_iteration, np.int64
-        ),
-        slots=cluster.slots.copy(),
-        load=np.zeros(workers, np.int64),
-        active=np.zeros(workers, np.int64),
-        free=cluster.slots.copy(),
-        queue=np.empty(requests, np.int64),
-        queue_prompt=np.empty(requests, np.int64),
-        admitted=np.empty(cluster.total_slots, np.int64),
-        worker=none.copy(),
-        admission=none.copy(),
-        release=none.copy(),
-        release_s=np.full(requests, np.nan),
-        first_token_s=np.full(requests, np.nan),
-        finish_s=np.full(requests, np.nan),
-        complete_head=np.full(longest + 1, -1, np.int64),
-        complete_next=none.copy(),
-        standing=np.zeros(requests, np.int8),
-        fresh=np.empty(requests if horizon else 0, np.int64),
-        leave_head=np.full(longest_forecast + window + 1, -1, np.int64),
-        leave_next=none.copy() if horizon else none[:0],
-        leaving_base=np.zeros((workers, window), np.int64),
-        leaving_count=np.zeros((workers, window), np.int64),
-        lasting_base=np.zeros(workers, np.int64),
-        lasting_count=np.zeros(workers, np.int64),
-        projected=np.zeros(workers * window),
-        seen_load=np.zeros((signal_delay + 1, workers)),
-        seen_active=np.zeros((signal_delay + 1, workers), np.int64),
-        series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),
-        series_load=np.empty((SERIES_CHUNK, workers), np.int64),
-    )

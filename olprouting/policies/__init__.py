@@ -1,5 +1,6 @@
 """Floor 3, routing rules."""
 
+from olprouting.policies.device_view import DeviceView, Residuals
 from olprouting.policies.exact import ExactPolicy, decision_of
 from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
@@ -12,11 +13,13 @@ from olprouting.policies.view import View
 
 __all__ = [
     "CompiledPolicy",
+    "DeviceView",
     "ExactPolicy",
     "FunctionPolicy",
     "Pairs",
     "Policy",
     "PolicyOptions",
+    "Residuals",
     "View",
     "decision_of",
     "make_policy",

@@ -31,6 +31,8 @@ class ExactPolicy:
         How each decision is solved.
     warm_start
         Policy whose assignment each solve starts from.
+    maximal, respects_kv, needs_residents
+        It admits all that slots allow, and weighs loads alone.
     results
         One solve result per decision so far, without its assignment.
     """
@@ -43,6 +45,9 @@ class ExactPolicy:
     time_limit_s: float | None
     warm_start: Policy
     name: str = "exact"
+    maximal: bool = True
+    respects_kv: bool = False
+    needs_residents: bool = False
     results: list[SolveResult] = field(default_factory=list)
 
     def route(self, view: View, rng: np.random.Generator) -> Pairs:

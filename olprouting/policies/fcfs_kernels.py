@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled
+from olprouting.compiling import Floats, Ints, compiled, inlined
 from olprouting.policies.rules import JSQ, POWER_OF_TWO, RANDOM, ROUND_ROBIN, RuleParameters
 
 if TYPE_CHECKING:
@@ -21,13 +21,20 @@ def route_fcfs(
     rng: np.random.Generator,
     position: Ints,
     worker: Ints,
-) -> None:
+) -> int:
     """Admit the first U requests and fill `position` and `worker`, shape (U,), with the pairs.
 
     Loads, counts and free slots are updated after every assignment (balance paper, EC.2).
     `pointer` is the round-robin memory, shape (1,), kept across iterations.
+
+    Under KV limits the rule chooses among the workers with a free slot and room for the KV tokens
+    that the earliest request needs in its first iteration. If there is none, nobody behind it
+    overtakes: admission stops. Returns the number of pairs.
     """
     free = view.free_slots.copy()
+    kv_free = view.kv_free_tokens.copy()
+    limited = len(kv_free) > 0
+    open_slots = np.empty(len(free), np.int64) if limited else free
     active = np.empty(len(free))
     load = np.empty(len(free))
     for g in range(len(free)):
@@ -35,21 +42,36 @@ def route_fcfs(
         load[g] = view.projected_load_tokens[g, 0]
     rule = parameters.rule
     for u in range(view.admissions):
+        if limited and not open_workers(free, kv_free, view.waiting_kv_tokens[u], open_slots):
+            return u
         if rule == RANDOM:
-            g = pick_free(free, rng)
+            g = pick_free(open_slots, rng)
         elif rule == ROUND_ROBIN:
-            g = next_free(free, pointer)
+            g = next_free(open_slots, pointer)
         elif rule == POWER_OF_TWO:
-            g = fewer_of_two(free, active, parameters.random_ties, rng)
+            g = fewer_of_two(open_slots, active, parameters.random_ties, rng)
         elif rule == JSQ:
-            g = smallest_free(free, 1, active, parameters.random_ties, rng)
+            g = smallest_free(open_slots, 1, active, parameters.random_ties, rng)
         else:
-            g = smallest_free(free, 1, load, parameters.random_ties, rng)
+            g = smallest_free(open_slots, 1, load, parameters.random_ties, rng)
         position[u] = u
         worker[u] = g
         free[g] -= 1
         active[g] += 1
         load[g] += view.waiting_prompt_tokens[u]
+        if limited:
+            kv_free[g] -= view.waiting_kv_tokens[u]
+    return view.admissions
+
+
+@inlined
+def open_workers(free: Ints, kv_free: Ints, kv_tokens: int, open_slots: Ints) -> bool:
+    """Copy the free slots of workers with room for `kv_tokens`, 0 of others; return if any."""
+    some = False
+    for g in range(len(free)):
+        open_slots[g] = free[g] if kv_free[g] >= kv_tokens else 0
+        some = some or open_slots[g] > 0
+    return some
 
 
 @compiled

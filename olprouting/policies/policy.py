@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from olprouting.policies.rules import BALANCE_ROUTE
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -33,8 +35,26 @@ class Policy(Protocol):
         """Lookahead H: how far the loads in its views are projected. 0 for most rules."""
         ...
 
+    @property
+    def maximal(self) -> bool:
+        """Whether it always admits all that slots allow; else at most so many, even none."""
+        ...
+
+    @property
+    def respects_kv(self) -> bool:
+        """Whether it looks at the KV tokens that workers have free."""
+        ...
+
+    @property
+    def needs_residents(self) -> bool:
+        """Whether its views have ``devices``; it is then asked whenever requests wait."""
+        ...
+
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
-        """Return the (waiting position, worker) pairs to admit: exactly ``view.admissions``."""
+        """Return the (waiting position, worker) pairs to admit.
+
+        Their number is ``view.admissions`` for a maximal rule, else at most that.
+        """
         ...
 
 
@@ -50,11 +70,21 @@ class FunctionPolicy:
         ``function(view, rng)`` returning (waiting position, worker) pairs.
     horizon
         Lookahead H of the views it gets.
+    maximal
+        Whether it always admits all that slots allow; else at most so many, even none.
+    needs_residents
+        Whether its views have ``devices``; it is then asked whenever requests wait, even if no
+        slot is free.
+    respects_kv
+        Whether it may run under KV limits: what it overfills is preempted.
     """
 
     name: str
     function: RouteFunction
     horizon: int = 0
+    maximal: bool = True
+    needs_residents: bool = False
+    respects_kv: bool = True
 
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs that the function chooses."""
@@ -86,6 +116,21 @@ class CompiledPolicy:
         """Lookahead H, from the number of offset weights."""
         return len(self.parameters.offset_weights) - 1
 
+    @property
+    def maximal(self) -> bool:
+        """True: built-in rules admit all that slots allow."""
+        return True
+
+    @property
+    def respects_kv(self) -> bool:
+        """Whether it is an FCFS rule; BR weighs loads alone."""
+        return self.parameters.rule != BALANCE_ROUTE
+
+    @property
+    def needs_residents(self) -> bool:
+        """False."""
+        return False
+
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs that the rule chooses."""
         position, worker = self.route_arrays(view, rng)
@@ -94,11 +139,12 @@ class CompiledPolicy:
     def route_arrays(
         self, view: View, rng: np.random.Generator
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the pairs as two arrays, shape (U,): waiting positions and workers."""
+        """Return the pairs as two arrays: waiting positions and workers."""
         from olprouting.policies.route_kernels import route_compiled
 
         position = np.empty(view.admissions, np.int64)
         worker = np.empty(view.admissions, np.int64)
+        admitted = 0
         if view.admissions:
-            route_compiled(self.parameters, view, self.pointer, rng, position, worker)
-        return position, worker
+            admitted = route_compiled(self.parameters, view, self.pointer, rng, position, worker)
+        return position[:admitted], worker[:admitted]

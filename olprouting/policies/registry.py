@@ -126,7 +126,9 @@ def policy_names() -> tuple[str, ...]:
     return (*_FCFS, "br0", "brh", "exact", *_REGISTERED)
 
 
-def register_policy(name: str, horizon: int = 0) -> Callable[[RouteFunction], RouteFunction]:
+def register_policy(
+    name: str, horizon: int = 0, *, maximal: bool = True, needs_residents: bool = False
+) -> Callable[[RouteFunction], RouteFunction]:
     """Register a plain Python function as a routing rule (decorator).
 
     Parameters
@@ -135,6 +137,10 @@ def register_policy(name: str, horizon: int = 0) -> Callable[[RouteFunction], Ro
         The name by which `make_policy`, `simulate` and the reports know it.
     horizon
         Lookahead H of the views it gets.
+    maximal
+        Whether it always admits all that slots allow; else at most so many, even none.
+    needs_residents
+        Whether its views have ``devices``.
 
     Raises
     ------
@@ -152,7 +158,9 @@ def register_policy(name: str, horizon: int = 0) -> Callable[[RouteFunction], Ro
         raise InputError(f"policy name {name!r} is built in; choose another")
 
     def register(function: RouteFunction) -> RouteFunction:
-        _REGISTERED[name] = lambda workers, options: FunctionPolicy(name, function, horizon)
+        _REGISTERED[name] = lambda workers, options: FunctionPolicy(
+            name, function, horizon, maximal, needs_residents
+        )
         return function
 
     return register

@@ -24,9 +24,12 @@ def route_compiled(
     rng: np.random.Generator,
     position: Ints,
     worker: Ints,
-) -> None:
-    """Fill `position` and `worker`, shape (U,), with the pairs that the rule admits."""
+) -> int:
+    """Fill `position` and `worker`, shape (U,), with the pairs that the rule admits.
+
+    Returns their number: U, unless KV limits stand in the way.
+    """
     if parameters.rule == BALANCE_ROUTE:
         route_balance(parameters, view, rng, position, worker)
-    else:
-        route_fcfs(parameters, view, pointer, rng, position, worker)
+        return view.admissions
+    return int(route_fcfs(parameters, view, pointer, rng, position, worker))

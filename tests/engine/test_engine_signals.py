@@ -128,7 +128,6 @@ def test_a_rule_may_scribble_on_its_view(trace) -> None:
         ({"signal_delay": 1, "policy": "brh"}, "needs a policy without lookahead; brh projects 2"),
         ({"series_every": 0}, "series_every = 0 must be >= 1"),
         ({"max_iterations": -1}, "max_iterations = -1 must be >= 0"),
-        ({"cluster": CLUSTER.replace(kv_tokens=[9] * 4)}, "kv_tokens: .* has no KV limits"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused(trace, arguments, message) -> None:

@@ -1,0 +1,117 @@
+"""Checks that the arguments of a run fit together."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
+from olprouting.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from olprouting.instances import Cluster, Trace
+    from olprouting.policies.policy import Policy
+
+
+class Clock(StrEnum):
+    """When workers run their steps."""
+
+    BARRIER = "barrier"
+    """All together, as long as the slowest needs."""
+    INDEPENDENT = "independent"
+    """Each by itself, as long as it needs."""
+
+
+def parse_clock(clock: Clock | str) -> Clock:
+    """Return the clock of this name.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    try:
+        return Clock(clock)
+    except ValueError:
+        raise unknown_name("clock", str(clock), list(Clock)) from None
+
+
+def release_mode(trace: Trace, backlog: int | None) -> int:
+    """Return what releases the requests: BACKLOG, BY_ITERATION or BY_TIME.
+
+    Raises
+    ------
+    InputError
+        If nothing does, or the backlog is no number of requests.
+    """
+    if backlog is not None:
+        if backlog < 1:
+            raise InputError(f"backlog = {backlog} must be >= 1 waiting request")
+        return BACKLOG
+    if trace.release_iteration is not None:
+        return BY_ITERATION
+    if trace.arrival_s is not None:
+        return BY_TIME
+    raise InputError(
+        f"{trace.name} has no arrival times: choose an arrival process, for example poisson at "
+        "5/s, or a backlog of waiting requests"
+    )
+
+
+def check_numbers(**least: tuple[int | None, int, str]) -> None:
+    """Refuse arguments below their least value; each is (value, least value, unit)."""
+    for name, (value, at_least, unit) in least.items():
+        if value is not None and value < at_least:
+            raise InputError(f"{name} = {value} must be >= {at_least}{unit}")
+
+
+def check_policy(
+    cluster: Cluster, policy: Policy, horizon: int, refresh: str, signal_delay: int
+) -> None:
+    """Refuse what a policy cannot do."""
+    if refresh not in ("iteration", "horizon"):
+        raise InputError(f"refresh = {refresh!r} must be 'iteration' or 'horizon'")
+    if signal_delay and horizon:
+        raise InputError(
+            f"signal_delay = {signal_delay} needs a policy without lookahead; "
+            f"{policy.name} projects {horizon} iterations ahead"
+        )
+    if cluster.kv_tokens is None:
+        return
+    if not policy.respects_kv:
+        raise InputError(
+            f"kv_tokens: {policy.name} weighs loads and cannot respect KV limits; take an FCFS "
+            "rule, one of your own, or a cluster without limits"
+        )
+    if horizon:
+        raise InputError(
+            f"kv_tokens: loads are not projected under KV limits, {policy.name} is to see "
+            f"{horizon} iterations ahead; plan with view.devices (needs_residents) instead"
+        )
+
+
+def check_clock(
+    clock: Clock,
+    cluster: Cluster,
+    policy: Policy,
+    horizon: int,
+    signal_delay: int,
+    periods: int | None,
+) -> None:
+    """Refuse what only makes sense where all workers step together."""
+    if clock is Clock.BARRIER:
+        return
+    if horizon:
+        raise InputError(
+            f"clock 'independent': {policy.name} projects {horizon} iterations ahead, but workers "
+            "share no iterations; take horizon 0 or the barrier clock"
+        )
+    if signal_delay:
+        raise InputError(f"signal_delay = {signal_delay} iterations needs the barrier clock")
+    if periods is not None:
+        raise InputError(f"periods = {periods} needs the barrier clock, in which all share them")
+    if cluster.step_time.shared_per_token_s:
+        raise InputError(
+            f"shared_per_token_s = {cluster.step_time.shared_per_token_s} is time that workers "
+            "spend together; with clock 'independent' it must be 0"
+        )

@@ -1,0 +1,44 @@
+"""The device view of a decision, built from the state of the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.engine.resident_kernels import list_residents
+from olprouting.engine.state import BY_TIME
+from olprouting.instances.request_curves import Kernel
+from olprouting.policies.device_view import NO_LIMIT_TOKENS, DeviceView
+
+if TYPE_CHECKING:
+    from olprouting.engine.state import Rules, State
+    from olprouting.policies.view import View
+
+
+def device_view(rules: Rules, state: State, view: View) -> DeviceView:
+    """Return the residents of every worker and what is forecast of them."""
+    waiting = state.requests[view.waiting_requests]
+    rows = list_residents(state.requests, state.workers)
+    residents = state.requests[rows]
+    worker = residents["worker"].copy()
+    age = state.workers["own_iteration"][worker] - residents["began"]
+    arrival = "arrival_s" if rules.release_mode == BY_TIME else "release_s"
+    limit = state.workers["kv_limit"] if rules.kv_limited else NO_LIMIT_TOKENS
+    return DeviceView(
+        clock_s=float(state.now["clock_s"][0]),
+        slots=state.workers["slots"].copy(),
+        kv_tokens=np.full(len(state.workers), limit),
+        waiting_decode_tokens=waiting["forecast"] - rules.prefill_steps,
+        waiting_arrival_period=waiting["release"].copy(),
+        waiting_arrival_s=waiting[arrival].copy(),
+        resident_requests=rows,
+        resident_worker=worker,
+        resident_prompt_tokens=residents["prompt"].copy(),
+        resident_age=age,
+        resident_remaining=np.maximum(1, residents["forecast"] - age),
+        resident_reserved_tokens=residents["reserved"].copy(),
+        kernel=Kernel.MIXED if rules.prefill_steps else Kernel.DECODE,
+        age_offset=rules.age_offset,
+        block_tokens=rules.block_tokens,
+    )

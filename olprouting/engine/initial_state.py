@@ -1,0 +1,137 @@
+"""The state of a run before its first iteration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from olprouting.engine.kv_options import KvMode, Oversize
+from olprouting.engine.state import (
+    NOW,
+    REQUEST,
+    SERIES_CHUNK,
+    SERIES_COLUMNS,
+    WORKER,
+    Rules,
+    State,
+)
+from olprouting.errors import InputError
+
+if TYPE_CHECKING:
+    from olprouting.engine.kv_options import KvOptions
+    from olprouting.instances import Cluster, Trace
+
+    Ints = npt.NDArray[np.int64]
+
+MAX_DECODE_TOKENS: Final = 100_000_000
+CALENDAR_SLOTS: Final = 1024
+
+
+def new_state(
+    trace: Trace, cluster: Cluster, decode_lengths: Ints, rules: Rules, kv: KvOptions
+) -> State:
+    """Return the state before the first iteration.
+
+    Parameters
+    ----------
+    trace, cluster, rules, kv
+        The run.
+    decode_lengths
+        Forecast decode lengths, shape (N,).
+
+    Raises
+    ------
+    InputError
+        If a decode length is beyond what a run can hold, or a request more than a worker can.
+    """
+    requests, workers = len(trace), cluster.workers
+    longest = int(trace.decode_tokens.max(initial=1))
+    longest_forecast = int(decode_lengths.max(initial=1)) if rules.horizon else 1
+    if max(longest, longest_forecast) > MAX_DECODE_TOKENS:
+        raise InputError(
+            f"decode_tokens up to {longest} do not fit a run; the limit is {MAX_DECODE_TOKENS}"
+        )
+    window = rules.horizon + 1
+    now = np.zeros(1, NOW)
+    now["refreshed"] = -(2**60)
+    return State(
+        now=now,
+        requests=_requests(trace, cluster, decode_lengths, rules, kv),
+        workers=_workers(cluster),
+        offered=cluster.slots.copy(),
+        kv_free=np.zeros(workers if rules.kv_limited else 0, np.int64),
+        queue=np.empty(requests, np.int64),
+        queue_prompt=np.empty(requests, np.int64),
+        queue_kv=np.empty(requests if rules.kv_limited else 0, np.int64),
+        complete_head=np.full((workers, min(longest + 2, CALENDAR_SLOTS)), -1, np.int64),
+        fresh=np.empty(requests if rules.horizon else 0, np.int64),
+        leave_head=np.full(longest_forecast + rules.prefill_steps + window + 1, -1, np.int64),
+        leaving_base=np.zeros((workers, window), np.int64),
+        leaving_count=np.zeros((workers, window), np.int64),
+        projected=np.zeros(workers * window),
+        seen_load=np.zeros((rules.signal_delay + 1, workers)),
+        seen_active=np.zeros((rules.signal_delay + 1, workers), np.int64),
+        series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),
+        series_load=np.empty((SERIES_CHUNK, workers), np.int64),
+    )
+
+
+def _requests(
+    trace: Trace, cluster: Cluster, decode_lengths: Ints, rules: Rules, kv: KvOptions
+) -> npt.NDArray[np.void]:
+    records = np.zeros(len(trace), REQUEST)
+    records["prompt"] = trace.prompt_tokens
+    records["decode"] = trace.decode_tokens
+    records["forecast"] = decode_lengths + rules.prefill_steps
+    records["reserved"] = reserved = _reserved(trace, decode_lengths, kv)
+    records["oversize"] = _oversize(trace, cluster, reserved, rules, kv)
+    if trace.arrival_s is not None:
+        records["arrival_s"] = trace.arrival_s
+    if trace.release_iteration is not None:
+        records["arrival_iteration"] = trace.release_iteration
+    for name in ("worker", "admission", "release", "first_token", "finish"):
+        records[name] = -1
+    for name in ("release_s", "first_token_s", "finish_s"):
+        records[name] = np.nan
+    return records
+
+
+def _workers(cluster: Cluster) -> npt.NDArray[np.void]:
+    records = np.zeros(cluster.workers, WORKER)
+    records["slots"] = records["free"] = cluster.slots
+    records["ends_s"] = np.inf
+    records["newest"] = -1
+    if cluster.kv_tokens is not None:
+        records["kv_limit"] = cluster.kv_tokens
+    return records
+
+
+def _reserved(trace: Trace, decode_lengths: Ints, kv: KvOptions) -> Ints:
+    """Return the KV tokens set aside for every request, shape (N,)."""
+    if kv.mode is not KvMode.RESERVE:
+        return np.zeros(len(trace), np.int64)
+    output = decode_lengths if kv.max_output_tokens is None else kv.max_output_tokens
+    return trace.prompt_tokens + output
+
+
+def _oversize(
+    trace: Trace, cluster: Cluster, reserved: Ints, rules: Rules, kv: KvOptions
+) -> npt.NDArray[np.bool_]:
+    """Mark the requests whose KV tokens at their last age no worker can hold, shape (N,)."""
+    if cluster.kv_tokens is None:
+        return np.zeros(len(trace), np.bool_)
+    last_age = trace.decode_tokens + rules.prefill_steps - 1
+    most = np.maximum(trace.prompt_tokens + last_age + rules.age_offset, reserved)
+    most = -(-most // rules.block_tokens) * rules.block_tokens
+    largest = int(cluster.kv_tokens.max())
+    oversize: npt.NDArray[np.bool_] = most > largest
+    if oversize.any() and kv.oversize is Oversize.ERROR:
+        row = int(np.argmax(oversize))
+        raise InputError(
+            f"request {row} needs up to {most[row]} KV tokens, the largest worker has {largest} "
+            f"({int(oversize.sum())} such requests); give workers more, or reject them: "
+            "KvOptions(oversize='reject')"
+        )
+    return oversize
