@@ -15,13 +15,21 @@ from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
 from olprouting.exact.native.certify import exact_box_bound, exact_level_bound
 from olprouting.exact.native.incumbent_kernels import first_incumbent
-from olprouting.exact.native.prepare import Prepared, assignment_of, key_of, new_state, prepare
+from olprouting.exact.native.prepare import (
+    Prepared,
+    assignment_of,
+    key_of,
+    new_state,
+    prepare,
+    scarce_first,
+)
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from olprouting.compiling import Floats
+    from olprouting.exact.native.problem import State
     from olprouting.exact.options import SolveOptions
     from olprouting.instances.solve_result import Assignment
 
@@ -32,6 +40,13 @@ CALL_S = 0.05
 
 PARTS = (1 / 64, 1 / 8)
 """Passes look at these parts of the gap between root bound and first incumbent, then at all."""
+
+TURN_NODES = 1000
+TURN_FACTOR = 6
+"""Nodes of the first turn of each order of the workers, and by how much later turns are longer."""
+
+MOST_IN_ANY_ORDER = 3
+"""From this many open workers on their order matters."""
 
 HALF = 0.5
 """Whole values are told apart by half a unit."""
@@ -143,6 +158,28 @@ class Search:
             s.chosen[g, : s.counts[g]] = held[owner == g]
         self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
 
+    def _plans(self) -> list[tuple[Prepared, State]]:
+        """Return the orders in which the workers may be placed, each with a state of its own.
+
+        No order is best throughout, and a good one can be a thousand times better than another.
+        """
+        plans = [(self.prepared, self.state)]
+        if len(self.prepared.problem.slots) >= MOST_IN_ANY_ORDER and self.assignment is not None:
+            order = scarce_first(self.prepared, self.assignment)
+            if not np.array_equal(order, self.prepared.workers):
+                other = prepare(self.prepared.decision, order)
+                plans.insert(0, (other, new_state(other.problem)))
+        return plans
+
+    def _switch(self, plan: tuple[Prepared, State], *, fresh: bool) -> None:
+        """Go on with another order."""
+        if self.state is not plan[1]:
+            self.prepared, self.state = plan
+            if fresh:
+                self._root()
+        assert self.assignment is not None
+        self.state.best_key[:] = key_of(self.prepared, self.assignment)
+
     def _root(self) -> float:
         """Return the root bound in the search's values."""
         p, s = self.prepared.problem, self.state
@@ -220,29 +257,39 @@ class Search:
         return point
 
     def _passes_from(self, root: float) -> None:
-        for reach in self._reaches(self._cuts[kernels.BEST] - root):
-            proven = self._pass(root + reach)
-            if self.stop is not None or self._closed():
-                return
-            if proven:
-                break
-            self._raise_bound(root + reach)
-        self._conclude()
+        """Make the passes, with the orders taking turns and more nodes at each turn."""
+        reaches = self._reaches(self._cuts[kernels.BEST] - root)
+        plans = self._plans()
+        nodes = TURN_NODES if len(plans) > 1 else 2**62
+        done = 0
+        while True:
+            for plan in plans:
+                self._switch(plan, fresh=nodes == TURN_NODES)
+                while self._pass(root + reaches[done], nodes):
+                    if self._closed():
+                        return
+                    if self._cuts[kernels.BEST] - self._cuts[kernels.STEP] <= root + reaches[done]:
+                        self._conclude()
+                        return
+                    self._raise_bound(root + reaches[done])
+                    done += 1
+                if self.stop is not None or self._closed():
+                    return
+            nodes *= TURN_FACTOR
 
     def _reaches(self, gap: float) -> list[float]:
         """Return how far above the root bound each pass looks; the last looks at everything."""
         least = self._cuts[kernels.STEP] if self.prepared.step else 4 * self.prepared.margin
         return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
 
-    def _pass(self, reach: float, node_limit: int | None = None) -> bool:
-        """Search everything below `reach`; return whether that proves the incumbent."""
+    def _pass(self, reach: float, nodes: int) -> bool:
+        """Look at everything below `reach`; return whether that was done, within `nodes`."""
         best, step, margin = (self._cuts[i] for i in (kernels.BEST, kernels.STEP, kernels.MARGIN))
         self._cuts[kernels.CUT] = min(reach, best - step)
         self._cuts[kernels.REACH] = min(reach, max(best - step, best + margin))
-        self._search(node_limit)
-        return bool(self._cuts[kernels.BEST] - step <= reach)
+        return self._search(nodes)
 
-    def _search(self, node_limit: int | None) -> bool:
+    def _search(self, node_limit: int) -> bool:
         """Run the compiled search to its end; return False if the node limit ended it."""
         p, s = self.prepared.problem, self.state
         self._reset()
@@ -258,7 +305,7 @@ class Search:
                 self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
             if code == kernels.EXHAUSTED:
                 return True
-            if node_limit is not None and s.tally[0] - first > node_limit:
+            if s.tally[0] - first > node_limit:
                 return False
             spent = max(time.perf_counter() - began, 1e-6)
             budget = max(FIRST_BUDGET, int(s.tally[2] * CALL_S / spent))

@@ -57,8 +57,15 @@ class Prepared:
         return (Fraction(value) + self.offset) / self.unit
 
 
-def prepare(decision: Decision) -> Prepared:
+def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     """Return `decision` ready for the search.
+
+    Parameters
+    ----------
+    decision
+        The decision.
+    order
+        Its open workers in the order in which the search shall place them, or None.
 
     Raises
     ------
@@ -76,7 +83,7 @@ def prepare(decision: Decision) -> Prepared:
         )
     reference = loads.max(axis=0)
     relative = (loads - reference).astype(np.float64)
-    order = _search_order(decision)
+    order = _first_order(decision) if order is None else order
     gammas = np.array([float(decision.gamma**h) for h in range(decision.horizon + 1)])
     distinct, supply = np.unique(sizes, return_counts=True)
     fills = int(decision.free_slots.sum()) <= decision.waiting
@@ -169,12 +176,31 @@ def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
     return key
 
 
-def _search_order(decision: Decision) -> Ints:
-    """Open workers, fewest slots first; interchangeable workers next to each other."""
+def scarce_first(prepared: Prepared, assignment: Assignment) -> Ints:
+    """Return the open workers, those with the least choice first.
+
+    A worker's choice is judged by how many requests have about the mean size that it gets in a
+    good assignment, to the power of its slots: workers that set the peak need the few smallest
+    requests, workers far below it the few largest.
+    """
+    decision = prepared.decision
+    sizes = exact_data(decision).sizes.astype(np.float64)
+    near = max(1.0, (sizes.max() - sizes.min()) / 20)
+    choice = {}
+    for worker in prepared.workers.tolist():
+        own = [request for request, g in assignment if g == worker]
+        target = sizes[own].mean() if own else sizes.mean()
+        similar = np.count_nonzero(np.abs(sizes - target) <= near)
+        choice[worker] = int(decision.free_slots[worker]) * float(np.log1p(similar))
+    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
+    return np.array(sorted(choice, key=lambda g: (choice[g], place[g])), np.int64)
+
+
+def _first_order(decision: Decision) -> Ints:
+    """Return the open workers, fewest slots first."""
     loads, slots = decision.projected_load_tokens, decision.free_slots
     open_workers = np.flatnonzero(slots).tolist()
-    ranked = sorted(open_workers, key=lambda g: (slots[g], -loads[g, 0], loads[g].tobytes(), g))
-    return np.array(ranked, np.int64)
+    return np.array(sorted(open_workers, key=lambda g: (slots[g], -loads[g, 0], g)), np.int64)
 
 
 def _no_smaller(loads: Floats, slots: Ints, equal: bool) -> Ints:

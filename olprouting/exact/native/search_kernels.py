@@ -257,12 +257,14 @@ def _box_bound(
     """Return the relaxation's value, with charges for requests that several workers want."""
     base, low, high = _suffix(problem, j, least, most)
     size = len(low)
-    point = state.point[j, j:]
+    kept = state.point[j, j:]  # belongs to the charges that are kept
     charge = state.charge[j, j:]
+    point = np.empty(size)
     trial = np.empty(size)
     prices = np.empty(size)
     for g in range(size):
         trial[g] = charge[g]
+        point[g] = kept[g]
     want = np.empty(size)
     best = -np.inf
     rounds = FIRST_ROUNDS if j == 0 else ROUNDS
@@ -276,6 +278,7 @@ def _box_bound(
             best = value
             for g in range(size):
                 charge[g] = trial[g]
+                kept[g] = point[g]
         else:
             step /= 2
         if best >= goal or size == 1:
