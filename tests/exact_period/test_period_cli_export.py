@@ -83,14 +83,15 @@ def test_an_exported_program_reads_back_to_its_optimum(
     tmp_path: Path, suffix: str, form: str, reduce_rows: bool
 ) -> None:
     # the sense of the objective is what gets lost between formats
-    problem = random_period(5)
+    problem = random_period(4)  # of value 67: slots and tokens both bind
     path = tmp_path / f"a folder.{suffix}"
     export_period(problem, path, form, reduce_rows=reduce_rows)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
     highs.run()
-    value = abs(highs.getInfo().objective_function_value)
+    value = highs.getInfo().objective_function_value
+    assert value > 30
     assert value == pytest.approx(solve_period(problem, form=form).value)
     assert "start_r7_g1" in highs.getLp().col_names_
     names = set(highs.getLp().row_names_)
