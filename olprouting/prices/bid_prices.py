@@ -40,7 +40,8 @@ class PriceOptions:
     reward_normalizer
         A number > 0, or ``"auto"``: a quantile of recent rewards.
     quantile, recent, refresh
-        Which quantile, in [0, 1], of how many recent rewards, renewed after so many new ones.
+        Which quantile, in [0, 1], of how many recent rewards, renewed after so many new ones (at
+        first whenever their number has doubled).
     clip
         Whether normalised rewards above 1 become 1 (paper).
     mem_factor
@@ -168,7 +169,8 @@ class BidPrices:
         self._fresh += 1
         if self.options.clip and reward > self.scaling.reward_normalizer:
             self.clipped += 1
-        if self.options.automatic and (self._fresh >= self.options.refresh or self.recorded == 1):
+        known = self.recorded - self._fresh  # renew at 1, 2, 4, ... columns at first
+        if self.options.automatic and self._fresh >= min(self.options.refresh, known):
             self._renew_normalizer()
         if not self._warned and self.recorded >= _FEW:
             self._warned = self.scaling.warn_if_moot(self.clipped, self.recorded)

@@ -101,23 +101,27 @@ def locate(problem: SaaProblem, order: Ints, points: Ints, places: Ints) -> None
     Column i of the batch covers coordinates ``points[places[0, i]]`` to ``points[places[1, i]]``,
     without the last.
     """
-    columns, positions = problem.columns, problem.slots.shape[1]
-    for i in range(places.shape[1]):
+    columns, positions, size = problem.columns, problem.slots.shape[1], places.shape[1]
+    bits = 1
+    while (1 << bits) < 2 * size:
+        bits += 1
+    for i in range(size):  # sort coordinates that carry their indices along
         column = order[i]
-        begin = columns.device[column] * positions
-        end = begin + end_of(problem, column)
-        begin += columns.first[column]
-        points[2 * i] = places[0, i] = min(begin, end)
-        points[2 * i + 1] = places[1, i] = end
+        row = columns.device[column] * positions
+        end = row + end_of(problem, column)
+        begin = min(row + columns.first[column], end)
+        points[2 * i] = (begin << bits) | (2 * i)
+        points[2 * i + 1] = (end << bits) | (2 * i + 1)
     points.sort()
-    for i in range(places.shape[1]):
-        places[0, i] = np.searchsorted(points, places[0, i])
-        places[1, i] = np.searchsorted(points, places[1, i])
+    for q in range(len(points)):
+        index = points[q] & ((1 << bits) - 1)
+        places[index & 1, index >> 1] = q
+        points[q] >>= bits
 
 
 @compiled
 def live_ranges(batch: Floats, memory: Floats) -> Ints:
-    """Return first and one past the last coordinate of each device with a price > 0, (2, G)."""
+    """Return coordinates of each device, shape (2, G), outside of which its prices are 0."""
     devices, positions = batch.shape
     live = np.empty((2, devices), np.int64)
     for g in range(devices):
@@ -272,21 +276,24 @@ def move(
     up = 2 * factor / len(points)  # there are two points for each column of the batch
     up_kv = up * problem.mem_scale
     positions = problem.slots.shape[1]
-    fall(batch, slots, 0, points[0], live, positions, slot_step)
-    fall(memory, kv_tokens, 0, points[0], live, positions, kv_step)
+    g = 0
+    fall(batch, slots, 0, points[0], live, g, positions, slot_step)
+    fall(memory, kv_tokens, 0, points[0], live, g, positions, kv_step)
     for q in range(len(points)):
         low, high = points[q], points[q + 1] if q + 1 < len(points) else len(batch)
         count = segments[0, q]
+        while (g + 1) * positions <= low:
+            g += 1
         if low < high and count > 0:
-            widen(live, low // positions, low, high)
+            widen(live, g, low, high)
             push(batch[low:high], slots[low:high], slot_step, up * count)
             start = up_kv * (segments[1, q] + count * low)
             push_slope(memory[low:high], kv_tokens[low:high], kv_step, start, up_kv * count)
         else:
             if sums[3, q] != 0:
-                fall(batch, slots, low, high, live, positions, slot_step)
+                fall(batch, slots, low, high, live, g, positions, slot_step)
             if sums[4, q] != 0:
-                fall(memory, kv_tokens, low, high, live, positions, kv_step)
+                fall(memory, kv_tokens, low, high, live, g, positions, kv_step)
 
 
 @inlined
@@ -299,15 +306,21 @@ def widen(live: Ints, g: int, low: int, high: int) -> None:
 
 @compiled
 def fall(
-    prices: Floats, residual: Floats, low: int, high: int, live: Ints, positions: int, step: float
+    prices: Floats,
+    residual: Floats,
+    low: int,
+    high: int,
+    live: Ints,
+    g: int,
+    positions: int,
+    step: float,
 ) -> None:
-    """Lower the live prices between two coordinates by their scarcity alone."""
-    if low >= high:
-        return
-    for g in range(low // positions, (high - 1) // positions + 1):
+    """Lower the live prices from `low`, on device g, to `high` by their scarcity alone."""
+    while low < high and g * positions < high:
         i, j = max(low, live[0, g]), min(high, live[1, g])
         if i < j:
             push(prices[i:j], residual[i:j], step, 0.0)
+        g += 1
 
 
 @compiled

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from olprouting.exact.period.rows import binding_rows
-from olprouting.exact.period.saa import solve_saa
+from olprouting.exact.period.saa import SaaResult, solve_saa
+from olprouting.instances import StopReason
 from olprouting.prices.descent import check_problem, scaling_of, value_at
 from olprouting.prices.result import PriceResult, verdict
 
@@ -52,18 +53,8 @@ def exact_prices(
     began = time.perf_counter()
     check_problem(problem)
     columns, scaling = problem.columns, scaling_of(problem)
-    rewards = np.minimum(columns.reward, problem.reward_normalizer * problem.reward_ceiling)
-    places = [_kept_positions(problem, g) for g in range(len(problem.slots))]
     batch, memory = np.zeros(problem.slots.shape), np.zeros(problem.slots.shape)
-    solved = solve_saa(
-        _scarcity(problem, places), rewards, _usage(problem, places), solver=solver, options=options
-    )
-    if solved.price is not None:
-        at = 0
-        for g, kept in enumerate(places):
-            batch[g, kept] = solved.price[at : at + len(kept)]
-            memory[g, kept] = solved.price[at + len(kept) : at + 2 * len(kept)]
-            at += 2 * len(kept)
+    solved = _solve(problem, batch, memory, solver, options) if columns.size else _NOTHING
     value = value_at(problem, batch, memory)
     lower = 0.0 if solved.bound is None else solved.bound
     converged, reason = verdict(value, lower, tolerance)
@@ -86,6 +77,28 @@ def exact_prices(
         clipped=clipped,
         wall_s=time.perf_counter() - began,
     )
+
+
+_NOTHING = SaaResult(StopReason.OPTIMAL, np.zeros(0), 0.0, 0.0, 0.0, 0.0, "no history")
+
+
+def _solve(
+    problem: SaaProblem, batch: Floats, memory: Floats, solver: str, options: SolveOptions | None
+) -> SaaResult:
+    """Solve the LP, and fill `batch` and `memory` with true prices if it was solved."""
+    columns = problem.columns
+    rewards = np.minimum(columns.reward, problem.reward_normalizer * problem.reward_ceiling)
+    places = [_kept_positions(problem, g) for g in range(len(problem.slots))]
+    solved = solve_saa(
+        _scarcity(problem, places), rewards, _usage(problem, places), solver=solver, options=options
+    )
+    if solved.price is not None:
+        at = 0
+        for g, kept in enumerate(places):
+            batch[g, kept] = solved.price[at : at + len(kept)]
+            memory[g, kept] = solved.price[at + len(kept) : at + 2 * len(kept)]
+            at += 2 * len(kept)
+    return solved
 
 
 def _ends(problem: SaaProblem) -> Ints:

@@ -91,8 +91,8 @@ class RateGuard:
         If an option is out of range.
     """
 
-    window: int = 200
-    reference: int = 1000
+    window: int = 300
+    reference: int = 3000
     false_alarms: float = 0.01
     every: int | None = None
     _recent: deque[int] = field(init=False, repr=False)
