@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "olprouting/period-result/1"
 
-PROOF_RELATIVE = 1e-9
-"""A relative gap this small proves the optimum of a program solved in doubles."""
+PROOF_RELATIVE = 1e-6
+"""A relative gap this small proves the optimum for practical purposes. Bounds allow for the
+tolerances of solvers that work in doubles, so that few gaps close exactly; `PeriodResult.status`
+tells whether this one did."""
 
 
 class NoPricesError(InputError):

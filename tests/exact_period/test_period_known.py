@@ -174,3 +174,11 @@ def test_requests_larger_than_every_device_are_reported(solver: str) -> None:
     # the published LP starts a fraction of a request that does not fit
     published = solve_period(problem.replace(kv_tokens=[[5]]))
     assert published.value == pytest.approx(25 / 6)
+
+
+def test_a_fractional_reward_leaves_the_integer_gap_open_but_proven() -> None:
+    # the bound allows for the solver's tolerance, so that it must not read optimal
+    problem = e3().replace(weights=SloWeights(0, 0, 0, 0.4, 0, 0.1))
+    result = solve_period(problem, form="integer")
+    assert result.value == pytest.approx(4.4)
+    assert (result.status, result.proven) == ("optimal_within_gap", True)
