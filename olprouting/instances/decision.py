@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.instances._checks import number_array, token_vector
+from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 
 SCHEMA = "olprouting/decision/1"
 
@@ -152,24 +153,14 @@ class Decision:
             If the text is not JSON, has another schema, lacks a field, has one too many, or a
             value is out of range.
         """
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
-            ) from None
-        try:
+        document = load_document(text, source, SCHEMA)
+        with naming(source, SCHEMA):
             return cls._from_document(document)
-        except InputError as error:
-            raise InputError(f"{source}: {error}") from None
 
     @classmethod
-    def _from_document(cls, document: Any) -> Self:
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-            found = document.get("schema") if isinstance(document, dict) else None
-            raise InputError(f"expected a JSON object with schema {SCHEMA!r}, found {found!r}")
+    def _from_document(cls, document: dict[str, Any]) -> Self:
         fields = {"schema", "horizon", "gamma", "growth", "workers", "waiting_prompt_tokens"}
-        _refuse_wrong_fields("decision", document, fields)
+        refuse_wrong_fields("decision", document, fields)
         horizon, workers = document["horizon"], document["workers"]
         if type(horizon) is not int or horizon < 0:  # true is an int of Python's
             raise InputError(f"horizon = {horizon!r} must be an integer >= 0")
@@ -178,7 +169,7 @@ class Decision:
         for g, worker in enumerate(workers):
             if not isinstance(worker, dict):
                 raise InputError(f"workers[{g}] must be an object")
-            _refuse_wrong_fields(f"workers[{g}]", worker, {"projected_load_tokens", "free_slots"})
+            refuse_wrong_fields(f"workers[{g}]", worker, {"projected_load_tokens", "free_slots"})
             loads = worker["projected_load_tokens"]
             if not isinstance(loads, list) or len(loads) != horizon + 1:
                 raise InputError(
@@ -204,14 +195,3 @@ def parse_gamma(gamma: Fraction | float | str) -> Fraction:
     if not 0 < exact <= 1:
         raise InputError(f"gamma = {gamma} must lie in (0, 1]")
     return exact
-
-
-def _refuse_wrong_fields(where: str, document: dict[str, Any], fields: set[str]) -> None:
-    missing, extra = fields - document.keys(), document.keys() - fields
-    if missing:
-        raise InputError(f"{where} lacks {', '.join(sorted(missing))}")
-    if extra:
-        raise InputError(
-            f"{where} has unknown field(s) {', '.join(sorted(extra))}; "
-            f"expected {', '.join(sorted(fields))}"
-        )

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from olprouting.errors import InputError
 from olprouting.instances import reward as _reward
 from olprouting.instances._checks import frozen, number_array, positive, token_vector
+from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 from olprouting.instances.request_curves import (
     Kernel,
     default_age_offset,
@@ -242,23 +243,13 @@ class PeriodProblem:
             If the text is not JSON, has another schema, lacks a field, has one too many, or a
             value is out of range.
         """
-        try:
-            document = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
-            ) from None
-        try:
+        document = load_document(text, source, SCHEMA)
+        with naming(source, SCHEMA):
             return cls._from_document(document)
-        except InputError as error:
-            raise InputError(f"{source}: {error}") from None
 
     @classmethod
-    def _from_document(cls, document: Any) -> Self:
-        if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-            found = document.get("schema") if isinstance(document, dict) else None
-            raise InputError(f"expected a JSON object with schema {SCHEMA!r}, found {found!r}")
-        _refuse_wrong_fields("period problem", document, _REQUIRED, _OPTIONAL)
+    def _from_document(cls, document: dict[str, Any]) -> Self:
+        refuse_wrong_fields("period problem", document, _REQUIRED, _OPTIONAL)
         devices = _columns("devices", document["devices"], ("slots", "kv_tokens"))
         requests = _columns(
             "requests",
@@ -303,7 +294,7 @@ def _columns(where: str, rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
     for index, row in enumerate(rows):
         if not isinstance(row, dict):
             raise InputError(f"{where}[{index}] must be an object")
-        _refuse_wrong_fields(f"{where}[{index}]", row, set(names))
+        refuse_wrong_fields(f"{where}[{index}]", row, set(names))
     return {name: [row[name] for row in rows] for name in names}
 
 
@@ -315,19 +306,3 @@ def _refuse_ragged(name: str, rows: list[Any], document: dict[str, Any]) -> None
                 f"devices[{index}].{name} must hold one number for each of the periods "
                 f"{document['period']}..{document['periods']}, got {found}"
             )
-
-
-def _refuse_wrong_fields(
-    where: str,
-    document: dict[str, Any],
-    required: set[str],
-    optional: set[str] = frozenset(),  # type: ignore[assignment]
-) -> None:
-    missing, extra = required - document.keys(), document.keys() - required - optional
-    if missing:
-        raise InputError(f"{where} lacks {', '.join(sorted(missing))}")
-    if extra:
-        known = ", ".join(sorted(required | optional))
-        raise InputError(
-            f"{where} has unknown field(s) {', '.join(sorted(extra))}; expected {known}"
-        )

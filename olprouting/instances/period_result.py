@@ -10,6 +10,7 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.instances._checks import frozen
+from olprouting.instances.documents import aligned, load_document, naming
 from olprouting.instances.gap import absolute_gap, relative_gap
 from olprouting.instances.solve_result import StopReason
 
@@ -197,11 +198,7 @@ class PeriodResult:
         }
         always = {"value", "bound", "relative_gap", "started"}
         shown = {name: v for name, v in rows.items() if v is not None or name in always}
-        width = max(map(len, shown))
-        return "\n".join(
-            f"{name:<{width}}  {'none' if value is None else value}"
-            for name, value in shown.items()
-        )
+        return aligned(shown)
 
     def to_document(self) -> dict[str, Any]:
         """Return the result as plain JSON types."""
@@ -230,10 +227,8 @@ class PeriodResult:
         InputError
             If the text is not a document of schema ``olprouting/period-result/1``.
         """
-        try:
-            document = json.loads(text)
-            if document.get("schema") != SCHEMA:
-                raise InputError(f"{source}: expected schema {SCHEMA!r}")
+        document = load_document(text, source, SCHEMA)
+        with naming(source, SCHEMA):
             fields = {name: document[name] for name in cls.__dataclass_fields__}
             fields["stop_reason"] = StopReason(fields["stop_reason"])
             fields["oversize"] = tuple(int(j) for j in fields["oversize"])
@@ -242,10 +237,6 @@ class PeriodResult:
             if fields["x"] == []:  # no requests: JSON does not tell the number of devices
                 fields["x"] = np.zeros((0, len(fields["priced"].batch) if fields["priced"] else 0))
             return cls(**fields)
-        except InputError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{source}: not a {SCHEMA} document ({error})") from None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per request and device with a share > 0: request, device, share."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from olprouting.errors import InputError
+from olprouting.instances.documents import aligned, load_document, naming
 from olprouting.instances.gap import absolute_gap, relative_gap
 
 if TYPE_CHECKING:
@@ -129,11 +129,7 @@ class SolveResult:
             "warm_start": self.warm_start,
         }
         shown = {name: value for name, value in rows.items() if name != "warm_start" or value}
-        width = max(map(len, shown))
-        return "\n".join(
-            f"{name:<{width}}  {'none' if value is None else value}"
-            for name, value in shown.items()
-        )
+        return aligned(shown)
 
     def to_document(self) -> dict[str, Any]:
         """Return the result as plain JSON types."""
@@ -161,18 +157,12 @@ class SolveResult:
         InputError
             If the text is not a document of schema ``olprouting/solve-result/1``.
         """
-        try:
-            document = json.loads(text)
-            if document.get("schema") != SCHEMA:
-                raise InputError(f"{source}: expected schema {SCHEMA!r}")
+        document = load_document(text, source, SCHEMA)
+        with naming(source, SCHEMA):
             fields = {name: document[name] for name in cls.__dataclass_fields__}
             fields["stop_reason"] = StopReason(fields["stop_reason"])
             if fields["assignment"] is not None:
                 fields["assignment"] = tuple((int(i), int(g)) for i, g in fields["assignment"])
-        except InputError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{source}: not a {SCHEMA} document ({error})") from None
         return cls(**fields)
 
     def to_frame(self) -> pd.DataFrame:
