@@ -96,7 +96,7 @@ class BidPrices:
     slots, kv_tokens
         Capacities B and M of the devices, shape (G,).
     periods
-        T >= 1.
+        T >= 1; on relative positions the most that will be observed.
     options
         How prices are learned.
 
@@ -145,7 +145,7 @@ class BidPrices:
         return len(self.batch)
 
     def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
-        """Take over the residuals of periods k..T (`Residuals.observe`)."""
+        """Take over the residuals of period k and those after it (`Residuals.observe`)."""
         self.residuals.observe(period, slots, kv_tokens)
 
     def record(
@@ -159,7 +159,8 @@ class BidPrices:
             If a number is out of range.
         """
         devices, periods = self.batch.shape
-        if device >= devices or start_period > periods:
+        late = self.residuals.positions is Positions.ABSOLUTE and start_period > periods
+        if device >= devices or late:
             raise InputError(
                 f"device = {device} and start_period = {start_period} must be below {devices} and "
                 f"at most {periods}"
@@ -223,7 +224,7 @@ class BidPrices:
         Parameters
         ----------
         period
-            k, 1..T.
+            k, 1..T; on relative positions it does not matter.
         rewards
             r of each request at k, shape (J,). Where rewards are clipped, so are these.
         prompt_tokens, decode_tokens

@@ -7,6 +7,7 @@ tokens grow by one per period, so that five numbers hold the whole column; it is
 Columns stand on coordinates (device, position). On ``"absolute"`` positions, those of the paper,
 position i is period i+1 and a column starts at its own period. On ``"relative"`` positions it is
 the i-th period from the start: all columns begin at 0, and a price is one of "i periods ahead".
+They suit a receding horizon, whose last period moves with the first.
 """
 
 from __future__ import annotations

@@ -115,7 +115,8 @@ def learn_prices(
     iterate
         ``"last"`` (paper), ``"averaged"`` or ``"best"``.
     start
-        True prices to start from, shape (G, P) each, >= 0; None starts from 0.
+        True prices to start from, shape (G, P) each, >= 0; None starts from 0. Beyond the
+        problem's width they count as 0.
     every
         Evaluate after every so many steps, >= 1.
     tolerance
@@ -247,7 +248,9 @@ def _start(
             raise InputError(f"prices must have shape {shape}, got {np.shape(prices)}")
         if not bool(np.all((prices >= 0) & np.isfinite(prices))):
             raise InputError("prices must be finite and >= 0")
-    return np.stack(scaling.scaled_prices(*given))
+    scaled = np.stack(scaling.scaled_prices(*given))
+    scaled[:, :, problem.width :] = 0.0
+    return scaled
 
 
 def _whole(name: str, value: int, least: int) -> None:

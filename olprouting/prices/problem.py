@@ -38,7 +38,8 @@ class SaaProblem(NamedTuple):
     reward_ceiling
         Largest normalised reward; infinity where rewards are not clipped.
     width
-        Positions in use, 1..P. Columns end there, and prices beyond it stay as they are.
+        Positions in use, 1..P. Columns end there, and residuals beyond it are 0, so that prices
+        beyond it stay as they are.
     """
 
     columns: Columns

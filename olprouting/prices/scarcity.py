@@ -89,14 +89,15 @@ class Residuals:
     """Residual capacities on the positions of the prices, kept up to date without copies.
 
     On absolute positions, periods that have passed keep what was left of them (paper). On relative
-    positions there are as many as periods remain.
+    positions there are as many as periods are observed: all that remain before a fixed last period,
+    or always the same number for a receding horizon.
 
     Parameters
     ----------
     slots, kv_tokens
         Capacities B and M of the devices, shape (G,), >= 0.
     periods
-        T >= 1.
+        T >= 1; on relative positions the most that will be observed.
     positions
         ``"absolute"`` or ``"relative"``.
 
@@ -130,14 +131,15 @@ class Residuals:
         self.clipped = 0
 
     def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
-        """Take over the residuals of periods k..T as the devices stand before period k.
+        """Take over the residuals of period k and those after it, as devices stand before it.
 
         Parameters
         ----------
         period
-            k, 1..T.
+            k, 1..T; on relative positions it does not matter.
         slots, kv_tokens
-            Shape (G, T-k+1); negative ones become 0 and are counted.
+            Shape (G, T-k+1), on relative positions (G, W) with 1 <= W <= T. Negative ones become 0
+            and are counted.
 
         Raises
         ------
@@ -145,11 +147,14 @@ class Residuals:
             If the period or a shape does not fit.
         """
         devices, periods = self.slots.shape
-        if not 1 <= period <= periods:
-            raise InputError(f"period = {period} must be between 1 and {periods}")
-        left = periods - period + 1
-        absolute = self.positions is Positions.ABSOLUTE
-        place = slice(period - 1, periods) if absolute else slice(0, left)
+        if self.positions is Positions.ABSOLUTE:
+            if not 1 <= period <= periods:
+                raise InputError(f"period = {period} must be between 1 and {periods}")
+            left = periods - period + 1
+            place = slice(period - 1, periods)
+        else:
+            left = min(max(np.shape(slots)[-1] if np.ndim(slots) == 2 else 1, 1), periods)
+            place = slice(0, left)
         for name, kept, seen in (
             ("slots", self.slots, np.asarray(slots)),
             ("kv_tokens", self.kv_tokens, np.asarray(kv_tokens)),
@@ -158,7 +163,9 @@ class Residuals:
                 raise InputError(f"{name} must have shape {(devices, left)}, got {seen.shape}")
             self.clipped += int((seen < 0).sum())
             np.maximum(seen, 0, out=kept[:, place], casting="unsafe")
-        if not absolute:
+            if self.positions is Positions.RELATIVE:
+                kept[:, left : self.width] = 0  # prices there stay as they are
+        if self.positions is Positions.RELATIVE:
             self.width = left
 
     def problem(self, columns: Columns, n_remain: float, scaling: Scaling) -> SaaProblem:

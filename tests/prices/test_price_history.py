@@ -184,6 +184,20 @@ def test_margins_are_those_of_the_columns_they_become(kernel: str, positions: st
             assert margins[j, g] == pytest.approx(rewards[j] - cost, rel=1e-9, abs=1e-9)
 
 
+def test_a_receding_horizon_goes_on_for_ever() -> None:
+    """Catches a run that stops admitting, or learning, past the number of positions."""
+    options = PriceOptions(DescentOptions(5, 16, 0.05), positions="relative", history_limit=100)
+    prices, rng = BidPrices([4], [150], 20, options), np.random.default_rng(0)
+    for k in range(1, 201):
+        prices.observe(k, np.full((1, 20), 2), np.full((1, 20), 60))
+        prices.update(100, rng)
+        prices.record(float(rng.uniform(1, 5)), 0, k, int(rng.integers(60)), 9)
+    assert prices.history.start_period[-1] == 200
+    assert prices.history.drop_before(151) == 50  # as after an alarm of the rate guard
+    assert prices.memory.max() > 0
+    assert prices.margins(200, np.ones(1), np.full(1, 500), np.full(1, 9))[0, 0] < 1
+
+
 def test_bad_options_are_refused() -> None:
     for bad in ({"reward_normalizer": "automatic"}, {"refresh": 0}, {"quantile": 2}):
         with pytest.raises(InputError):

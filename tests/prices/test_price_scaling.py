@@ -192,7 +192,13 @@ def test_relative_positions_are_as_many_as_periods_remain() -> None:
     residuals = Residuals([9], [90], 4, "relative")
     residuals.observe(3, [[1, 2]], [[10, 20]])
     assert residuals.width == 2
-    assert residuals.slots[0, :2].tolist() == [1, 2]
+    assert residuals.slots[0].tolist() == [1, 2, 0, 0]  # beyond the width prices do not fall
+    residuals.observe(4, [[3, 4, 5]], [[30, 40, 50]])  # a receding horizon may be longer again
+    assert residuals.width == 3
+    assert residuals.kv_tokens[0].tolist() == [30, 40, 50, 0]
+    for wrong in ([[1, 2, 3, 4, 5]], [[]], [1]):
+        with pytest.raises(InputError, match="slots must have shape"):
+            residuals.observe(5, wrong, wrong)
 
 
 @pytest.mark.parametrize("period", [0, 5])
