@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olprouting.versions import versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def doctor(
@@ -26,12 +29,12 @@ def doctor(
 
 
 def check_solvers() -> list[dict[str, Any]]:
-    """Solve the decision E1, whose optimum is 0, with every known solver and formulation.
+    """Solve E1 (optimum 0) with every known solver and formulation, and E3 (value 44) by its LP.
 
     Returns
     -------
     list of dict
-        ``solver``, ``formulation``, ``installed`` and ``finding``: "ok", or what is wrong.
+        ``solver``, ``program``, ``installed`` and ``finding``: "ok", or what is wrong.
     """
     from olprouting import exact
 
@@ -39,37 +42,54 @@ def check_solvers() -> list[dict[str, Any]]:
     for solver in exact.solver_names():
         missing = exact.why_unavailable(solver)
         if missing is not None:
-            checks.append(_check(solver, None, installed=False, finding=missing))
+            checks.append(_check(solver, None, missing, installed=False))
             continue
-        for formulation in exact.formulations_of(solver):
-            finding = _solve_e1(solver, formulation)
-            checks.append(_check(solver, formulation, installed=True, finding=finding))
+        checks.extend(
+            _check(solver, formulation, _finding(_e1, solver, formulation))
+            for formulation in exact.formulations_of(solver)
+        )
+    checks.extend(_check("highs", f"period {form}", _finding(_e3, form)) for form in ("lp", "dual"))
     return checks
 
 
-def _solve_e1(solver: str, formulation: str) -> str:
+def _finding(solve: Callable[..., str], *arguments: str) -> str:
+    try:
+        return solve(*arguments)
+    except Exception as error:  # whatever a broken installation raises is the finding
+        return f"{type(error).__name__}: {error}"
+
+
+def _e1(solver: str, formulation: str) -> str:
     from olprouting import exact
     from olprouting.instances import Decision
 
-    e1 = Decision([[10], [4]], [1, 2], [2, 4, 4])  # type: ignore[arg-type]
-    try:
-        result = exact.solve(e1, solver=solver, formulation=formulation)
-    except Exception as error:  # whatever a broken installation raises is the finding
-        return f"{type(error).__name__}: {error}"
+    e1 = Decision.from_json(_example("e1"))
+    result = exact.solve(e1, solver=solver, formulation=formulation)
     if result.objective != 0:
         return f"expected objective 0, got {result.objective} ({result.message})"
     return "ok" if result.status == "optimal" else f"not proven: {result.status}"
 
 
+def _e3(form: str) -> str:
+    from olprouting.exact.period import solve_period
+    from olprouting.instances import PeriodProblem
+
+    result = solve_period(PeriodProblem.from_json(_example("e3")), form=form)
+    found = (result.bound, result.prices.batch[0, 0], result.prices.memory[0, 0])
+    near = all(abs(a - b) < 1e-6 for a, b in zip(found, (44, 2, 0.5), strict=True))
+    return "ok" if near else f"expected value 44 and prices (2, 0.5), got {found}"
+
+
+def _example(name: str) -> str:
+    from olprouting.traces.data_folder import data_folder
+
+    return (data_folder() / "examples" / f"{name}.json").read_text(encoding="utf-8")
+
+
 def _check(
-    solver: str, formulation: str | None, *, installed: bool, finding: str
+    solver: str, program: str | None, finding: str, *, installed: bool = True
 ) -> dict[str, Any]:
-    return {
-        "solver": solver,
-        "formulation": formulation,
-        "installed": installed,
-        "finding": finding,
-    }
+    return {"solver": solver, "program": program, "installed": installed, "finding": finding}
 
 
 def _print(installed: dict[str, str], checks: list[dict[str, Any]]) -> None:
@@ -80,8 +100,8 @@ def _print(installed: dict[str, str], checks: list[dict[str, Any]]) -> None:
     packages = Table("package", "version")
     for name, number in installed.items():
         packages.add_row(name, number)
-    solvers = Table("solver", "formulation", "finding")
+    solvers = Table("solver", "program", "finding")
     for check in checks:
         shown = check["finding"] if check["installed"] else "not installed"
-        solvers.add_row(check["solver"], check["formulation"] or "", shown)
+        solvers.add_row(check["solver"], check["program"] or "", shown)
     console.print(packages, solvers)

@@ -60,13 +60,18 @@ def test_doctor_finds_every_installed_solver_working() -> None:
     assert run.exit_code == 0, findings
     assert findings["healthy"]
     assert findings["versions"]["highspy"]
-    tried = {(c["solver"], c["formulation"]) for c in findings["solvers"] if c["installed"]}
-    assert {("highs", "size-class"), ("highs", "assignment"), ("cpsat", "size-class")} <= tried
+    tried = {(c["solver"], c["program"]) for c in findings["solvers"] if c["installed"]}
+    assert {
+        ("highs", "size-class"),
+        ("highs", "assignment"),
+        ("cpsat", "size-class"),
+        ("highs", "period lp"),
+    } <= tried
 
 
 def test_doctor_fails_when_an_installed_solver_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     # a broken installation cannot be had here, so one solver's answer is replaced
-    monkeypatch.setattr("olprouting.cli.doctor._solve_e1", lambda *_: "RuntimeError: broken")
+    monkeypatch.setattr("olprouting.cli.doctor._e1", lambda *_: "RuntimeError: broken")
     run = CliRunner().invoke(app, ["doctor"])
     assert run.exit_code == 1
     assert "broken" in run.output
