@@ -1,4 +1,52 @@
-"""Native exact solver."""
+"""A branch and bound of our own for the imbalance program IO_H, compiled.
+
+**What is searched.** Only workers with free slots decide anything, and a worker matters only
+through the total b_g and the number n_g of its new requests. The search places one worker after
+another: at depth j it runs through the subsets of the remaining requests whose total lies in a
+window (`subset_kernels`), requests of equal size being interchangeable. When the pool fills every
+slot n_g = c_g; when all requests are admitted and slots stay free, n_g is enumerated as well.
+
+**Bound.** With n given, the program is convex in b. Relaxing "b_g is the sum of a subset" to
+"n smallest <= b_g <= n largest" leaves the minimum of an L-natural convex function over a box,
+which has a whole minimiser that steepest descent over sets of workers finds
+(`relaxation_kernels`; at H = 0 a single peak is left, found in closed form). Workers that want the
+same large requests are charged for them: any charges p >= 0 give a valid bound, since
+
+    min_b phi(b) >= min_b [ phi(b) + sum_g p_g b_g ] - max_{division of requests} sum_g p_g b_g,
+
+and the last maximum gives the largest requests to the highest charges. A few Polyak steps improve
+p at each node; at the root this comes close to the linear relaxation of the assignment program.
+If all requests are admitted their total is known: at each offset the peak is at least the level to
+which that total fills the remaining workers, and one of them gets the largest request.
+
+**Windows.** For fixed earlier workers the bound is convex in b_j, so that the totals with a bound
+below the cut form an interval around a minimiser; it is found by doubling and bisection, rounded
+outwards. Nothing outside it can improve the incumbent.
+
+**Dominance.** Of two workers with equally many slots, if A[j,h] >= A[g,h] at every offset, some
+optimum has b_j <= b_g: swapping their requests otherwise lowers or keeps every peak and keeps every
+sum. Where n_g is free and requests grow, only equal workers are ordered.
+
+**Passes.** A greedy assignment improved by exchanges comes first (`incumbent_kernels`), then a dive
+to the very totals of the relaxation, which rich pools can meet. Then passes look at everything
+below root bound + reach, with reach growing: a pass without success raises the proven bound, and
+the one that reaches the incumbent proves it. Two orders of the workers take turns with growing
+budgets, since no order is best throughout; random exchanges fill the pauses.
+
+**Arithmetic.** Token figures are whole numbers below 2^50 in doubles, hence exact; larger ones are
+refused. With gamma = 1 or H = 0 values are whole too, and differ by at least 1 (by G if everything
+is admitted, since then only the peaks vary), which rounds bounds up. With gamma < 1 a value carries
+a rounding error below ``margin``. Nodes are cut only at a bound >= incumbent - margin, and every
+cut within the margin is counted: with none, the proof is exact. Otherwise either the root bound is
+recomputed in fractions and meets the incumbent (`certify`), or the ties are searched in a second
+run that compares each one in fractions; if that takes too long, the bound stays below the
+incumbent by the margin, and the result says so.
+
+**Limits.** The compiled search keeps all it knows in `State` and returns to Python about every
+0.05 s, where the clock, the callback and Ctrl-C are minded.
+
+Source: the program is the balance paper's, section 3; the method is ours.
+"""
 
 from olprouting.exact.native.backend import Native
 

@@ -14,12 +14,13 @@ from olprouting.exact.check import objective
 from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
 from olprouting.exact.native.certify import exact_box_bound, exact_level_bound
-from olprouting.exact.native.incumbent_kernels import first_incumbent
+from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
 from olprouting.exact.native.prepare import (
     Prepared,
     assignment_of,
     key_of,
     new_state,
+    placed_classes,
     prepare,
     scarce_first,
 )
@@ -28,7 +29,7 @@ from olprouting.instances import Decision, StopReason
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from olprouting.compiling import Floats
+    from olprouting.compiling import Floats, Ints
     from olprouting.exact.native.problem import State
     from olprouting.exact.options import SolveOptions
     from olprouting.instances.solve_result import Assignment
@@ -41,9 +42,15 @@ CALL_S = 0.05
 PARTS = (1 / 64, 1 / 8)
 """Passes look at these parts of the gap between root bound and first incumbent, then at all."""
 
-TURN_NODES = 1000
-TURN_FACTOR = 6
-"""Nodes of the first turn of each order of the workers, and by how much later turns are longer."""
+KICKS = 20
+"""Random exchanges tried at once; as many for each `TURN_STEPS` steps."""
+
+FEW = 4
+"""Fewer admissions are searched through at once."""
+
+TURN_STEPS = 3000
+TURN_FACTOR = 10
+"""Steps of the first turn of each order of the workers, and by how much later turns are longer."""
 
 MOST_IN_ANY_ORDER = 3
 """From this many open workers on their order matters."""
@@ -51,11 +58,11 @@ MOST_IN_ANY_ORDER = 3
 HALF = 0.5
 """Whole values are told apart by half a unit."""
 
-DIVE_NODES = 300
-"""Nodes spent on finding the relaxation's own totals."""
+DIVE_STEPS = 2000
+"""Steps spent on finding the relaxation's own totals."""
 
-TIE_NODES = 10_000
-"""Nodes that may be spent, beyond those of the proof up to rounding, on telling ties apart."""
+TIE_STEPS = 100_000
+"""Steps that may be spent on telling ties apart, after the proof up to rounding."""
 
 
 class Native:
@@ -154,9 +161,27 @@ class Search:
         p, s = self.prepared.problem, self.state
         held, owner = np.zeros(p.admissions, np.int64), np.zeros(p.admissions, np.int64)
         first_incumbent(p, s.left, s.totals, s.counts, held, owner)
-        for g in range(len(p.slots)):
-            s.chosen[g, : s.counts[g]] = held[owner == g]
-        self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
+        self._adopt(self._assignment_from(held, owner))
+
+    def _shake(self, steps: int) -> None:
+        """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
+        assert self.assignment is not None
+        p = self.prepared.problem
+        held, owner = placed_classes(self.prepared, self.assignment)
+        for turn in range(max(1, steps // TURN_STEPS)):
+            shaken_incumbent(p, held, owner, KICKS, self.options.seed + turn)
+            self._adopt(self._assignment_from(held, owner))
+            self._mind_limits()
+            if self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]:
+                return
+
+    def _assignment_from(self, held: Ints, owner: Ints) -> Assignment:
+        s = self.state
+        for g in range(len(s.counts)):
+            own = held[owner == g]
+            s.counts[g] = len(own)
+            s.chosen[g, : len(own)] = own
+        return assignment_of(self.prepared, s.chosen, s.counts)
 
     def _plans(self) -> list[tuple[Prepared, State]]:
         """Return the orders in which the workers may be placed, each with a state of its own.
@@ -230,10 +255,10 @@ class Search:
     def _dive(self, root: float) -> None:
         """Look for a solution with the very totals of the relaxation: rich pools have one."""
         p, s = self.prepared.problem, self.state
-        if not p.fills or s.charge[0].any():
+        if p.admissions < FEW or not p.fills or s.charge[0].any():
             return
         s.fence[:] = self._natural_point(root)[:, None]
-        self._pass(math.inf, DIVE_NODES)
+        self._pass(math.inf, DIVE_STEPS)
         s.fence[:] = [-math.inf, math.inf]
 
     def _natural_point(self, root: float) -> Floats:
@@ -244,12 +269,12 @@ class Search:
         """
         p, s = self.prepared.problem, self.state
         low, high = s.least[0][p.slots], s.most[0][p.slots]
-        point = s.point[0].copy()
+        point: Floats = s.point[0].copy()
         mean = float(p.sizes @ p.supply) / float(p.supply.sum())
         shift = round((mean * p.admissions - point.sum()) / len(point))
         grown = p.growth * p.slots[:, None] * np.arange(len(p.weights))
         while shift:
-            moved = np.clip(point + shift, low, high)
+            moved: Floats = np.clip(point + shift, low, high)
             peaks = np.maximum((p.loads + grown + moved[:, None]).max(axis=0), p.floor)
             if p.weights @ peaks - p.price * moved.sum() <= root + self.prepared.margin + HALF:
                 return moved
@@ -257,44 +282,56 @@ class Search:
         return point
 
     def _passes_from(self, root: float) -> None:
-        """Make the passes, with the orders taking turns and more nodes at each turn."""
+        """Make the passes, with the orders taking turns and more steps at each turn."""
         reaches = self._reaches(self._cuts[kernels.BEST] - root)
         plans = self._plans()
-        nodes = TURN_NODES if len(plans) > 1 else 2**62
+        steps = TURN_STEPS if len(plans) > 1 else 2**62
         done = 0
         while True:
             for plan in plans:
-                self._switch(plan, fresh=nodes == TURN_NODES)
-                while self._pass(root + reaches[done], nodes):
+                self._switch(plan, fresh=steps == TURN_STEPS)
+                while self._pass(root + reaches[done], steps):
                     if self._closed():
                         return
-                    if self._cuts[kernels.BEST] - self._cuts[kernels.STEP] <= root + reaches[done]:
+                    if self._looked_at_all_below(root + reaches[done]):
                         self._conclude()
                         return
                     self._raise_bound(root + reaches[done])
                     done += 1
                 if self.stop is not None or self._closed():
                     return
-            nodes *= TURN_FACTOR
+            self._shake(steps)
+            if self.stop is not None or self._closed():
+                return
+            steps *= TURN_FACTOR
+
+    def _looked_at_all_below(self, reach: float) -> bool:
+        """Whether a pass with this reach saw all that beats the incumbent, or ties with it."""
+        best = self._cuts[kernels.BEST]
+        if self.prepared.step:
+            return bool(best - self._cuts[kernels.STEP] <= reach)
+        return bool(best + self.prepared.margin <= reach)
 
     def _reaches(self, gap: float) -> list[float]:
         """Return how far above the root bound each pass looks; the last looks at everything."""
+        if self.prepared.problem.admissions < FEW:
+            return [math.inf]
         least = self._cuts[kernels.STEP] if self.prepared.step else 4 * self.prepared.margin
         return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
 
-    def _pass(self, reach: float, nodes: int) -> bool:
-        """Look at everything below `reach`; return whether that was done, within `nodes`."""
+    def _pass(self, reach: float, steps: int) -> bool:
+        """Look at everything below `reach`; return whether that was done, within `steps`."""
         best, step, margin = (self._cuts[i] for i in (kernels.BEST, kernels.STEP, kernels.MARGIN))
         self._cuts[kernels.CUT] = min(reach, best - step)
         self._cuts[kernels.REACH] = min(reach, max(best - step, best + margin))
-        return self._search(nodes)
+        return self._search(steps)
 
-    def _search(self, node_limit: int) -> bool:
-        """Run the compiled search to its end; return False if the node limit ended it."""
+    def _search(self, limit: int) -> bool:
+        """Run the compiled search to its end; return False if `limit` steps ended it."""
         p, s = self.prepared.problem, self.state
         self._reset()
         self._passes += 1
-        budget, first = FIRST_BUDGET, int(s.tally[0])
+        budget, steps = FIRST_BUDGET, 0
         while self.stop is None:
             began = time.perf_counter()
             before = self._cuts[kernels.BEST]
@@ -305,10 +342,12 @@ class Search:
                 self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
             if code == kernels.EXHAUSTED:
                 return True
-            if s.tally[0] - first > node_limit:
+            steps += int(s.tally[2])
+            if steps > limit:
                 return False
             spent = max(time.perf_counter() - began, 1e-6)
             budget = max(FIRST_BUDGET, int(s.tally[2] * CALL_S / spent))
+            budget = min(budget, max(FIRST_BUDGET, limit - steps))
             self._mind_limits()
         return False
 
@@ -325,7 +364,9 @@ class Search:
     def _conclude(self) -> None:
         """Set the bound after everything below the incumbent has been looked at."""
         assert self.value is not None
-        if self.state.tally[1] == 0 or self._tell_ties_apart():
+        ended_early = self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]
+        exhausted = self.state.tally[1] == 0 and not ended_early
+        if exhausted or self._tell_ties_apart():
             self.bound = self.value
         elif self.stop is None:
             self._raise_bound(self._cuts[kernels.BEST] - self.prepared.margin)
@@ -335,4 +376,4 @@ class Search:
         best, margin = self._cuts[kernels.BEST], self.prepared.margin
         self._cuts[kernels.STEP], self._cuts[kernels.TARGET] = -margin, -math.inf
         self._cuts[kernels.CUT] = self._cuts[kernels.REACH] = best + margin
-        return self._search(int(self.state.tally[0]) + TIE_NODES)
+        return self._search(TIE_STEPS)

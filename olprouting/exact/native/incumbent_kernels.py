@@ -7,10 +7,14 @@ bisection over the sorted size classes.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled, inlined
-from olprouting.exact.native.problem import Problem
+
+if TYPE_CHECKING:
+    from olprouting.exact.native.problem import Problem
 
 ROUNDS = 30
 
@@ -45,6 +49,84 @@ def first_incumbent(
         _fill_slots(problem, left, totals, counts, held, owner)
     else:
         _place_all(problem, left, totals, counts, held, owner)
+    return _polish(problem, left, totals, counts, held, owner)
+
+
+@compiled
+def shaken_incumbent(problem: Problem, held: Ints, owner: Ints, kicks: int, seed: int) -> float:
+    """Improve an assignment by random exchanges, each followed by a descent; return its value.
+
+    Better and equal outcomes are kept, worse ones undone.
+    """
+    dice = np.full(1, seed + 1, np.int64)
+    left = problem.supply.copy()
+    totals = np.zeros(len(problem.slots))
+    counts = np.zeros(len(problem.slots), np.int64)
+    for u in range(len(held)):
+        left[held[u]] -= 1
+        totals[owner[u]] += problem.sizes[held[u]]
+        counts[owner[u]] += 1
+    best = worth(problem, totals, counts)
+    best_held = held.copy()
+    best_owner = owner.copy()
+    for _ in range(kicks):
+        for _ in range(2 + _roll(dice, 2)):
+            _kick(problem, left, totals, held, owner, dice)
+        value = _polish(problem, left, totals, counts, held, owner)
+        better = value <= best
+        best = min(best, value)
+        for u in range(len(held)):
+            if better:
+                best_held[u] = held[u]
+                best_owner[u] = owner[u]
+                continue
+            left[held[u]] += 1
+            totals[owner[u]] -= problem.sizes[held[u]]
+            counts[owner[u]] -= 1
+        for u in range(len(held)):
+            if better:
+                continue
+            held[u] = best_held[u]
+            owner[u] = best_owner[u]
+            left[held[u]] -= 1
+            totals[owner[u]] += problem.sizes[held[u]]
+            counts[owner[u]] += 1
+    return best
+
+
+@compiled
+def _roll(dice: Ints, sides: int) -> int:
+    """Return a pseudo-random integer below `sides` (a linear congruential generator)."""
+    dice[0] = (dice[0] * 1103515245 + 12345) & 0x7FFFFFFF
+    rolled: int = (dice[0] >> 8) % sides
+    return rolled
+
+
+@inlined
+def _kick(
+    problem: Problem, left: Ints, totals: Floats, held: Ints, owner: Ints, dice: Ints
+) -> None:
+    """Swap a random request with another, or with one left out."""
+    u = _roll(dice, len(held))
+    v = _roll(dice, len(held))
+    c = _roll(dice, len(left))
+    if left[c] > 0 and _roll(dice, 2):
+        totals[owner[u]] += problem.sizes[c] - problem.sizes[held[u]]
+        left[held[u]] += 1
+        left[c] -= 1
+        held[u] = c
+    else:
+        shift = problem.sizes[held[v]] - problem.sizes[held[u]]
+        totals[owner[u]] += shift
+        totals[owner[v]] -= shift
+        held[u], held[v] = held[v], held[u]
+
+
+@compiled
+def _polish(
+    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
+) -> float:
+    """Exchange requests until that helps no more; return the value."""
     value = worth(problem, totals, counts)
     for _ in range(ROUNDS):
         before = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,7 +85,7 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     reference = loads.max(axis=0)
     relative = (loads - reference).astype(np.float64)
     order = _first_order(decision) if order is None else order
-    gammas = np.array([float(decision.gamma**h) for h in range(decision.horizon + 1)])
+    gammas = np.array(_discounts(decision.gamma, decision.horizon))
     distinct, supply = np.unique(sizes, return_counts=True)
     fills = int(decision.free_slots.sum()) <= decision.waiting
     open_loads = np.ascontiguousarray(relative[order])
@@ -161,6 +162,15 @@ def assignment_of(prepared: Prepared, chosen: Ints, counts: Ints) -> Assignment:
     return tuple(sorted(pairs))
 
 
+def placed_classes(prepared: Prepared, assignment: Assignment) -> tuple[Ints, Ints]:
+    """Return size class and worker (in search order) of each admitted request."""
+    _, class_of = np.unique(exact_data(prepared.decision).sizes, return_inverse=True)
+    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
+    held = np.array([class_of[request] for request, _ in assignment], np.int64)
+    owner = np.array([place[worker] for _, worker in assignment], np.int64)
+    return held, owner
+
+
 def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
     """Return G * peak - total at each offset, which tells the imbalances of assignments apart."""
     p = prepared.problem
@@ -196,6 +206,12 @@ def scarce_first(prepared: Prepared, assignment: Assignment) -> Ints:
     return np.array(sorted(choice, key=lambda g: (choice[g], place[g])), np.int64)
 
 
+@lru_cache(maxsize=64)
+def _discounts(gamma: Fraction, horizon: int) -> tuple[float, ...]:
+    """Return gamma^h, each the double nearest to it."""
+    return tuple(float(gamma**h) for h in range(horizon + 1))
+
+
 def _first_order(decision: Decision) -> Ints:
     """Return the open workers, fewest slots first."""
     loads, slots = decision.projected_load_tokens, decision.free_slots
@@ -217,7 +233,8 @@ def _no_smaller(loads: Floats, slots: Ints, equal: bool) -> Ints:
 
 def _unequal(loads: Floats) -> Ints:
     """Which pairs of workers differ: equal ones are ordered one way only."""
-    return (loads[:, None] != loads[None, :]).any(axis=2).astype(np.int64)
+    differ: Ints = (loads[:, None] != loads[None, :]).any(axis=2).astype(np.int64)
+    return differ
 
 
 def _ordered(loads: Floats) -> Floats:

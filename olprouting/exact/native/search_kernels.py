@@ -356,7 +356,8 @@ def _level_bound(
                 load = problem.loads[g, h] + most[1] + problem.growth * h
                 value += problem.weights[h] * max(level[h], load)
             best = min(best, value)
-    return best - problem.price * (total + tokens)
+    bound: float = best - problem.price * (total + tokens)
+    return bound
 
 
 @compiled
@@ -390,7 +391,8 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
         prices[g] = problem.price - state.charge[j, j + 1 + g]
     value = relaxed(base, profile, problem.weights, prices, low, high, point)
     value += state.charge[j, j] * amount - state.shared[j]
-    return max(level, value - problem.price * (total + amount))
+    bound: float = max(level, value - problem.price * (total + amount))
+    return bound
 
 
 @compiled
