@@ -28,8 +28,9 @@ def compiled(function: Kernel) -> Kernel:
     """Compile `function` at its first call and keep the machine code for later processes.
 
     Numba invalidates cached code by the one file a function stands in, although kernels call
-    kernels of other files. Here every kernel carries the stamp of all kernel files, so that
-    editing or upgrading any of them can never leave stale code in use.
+    kernels of other files and freeze constants of others still. Here every kernel carries the
+    stamp of all files in folders that hold kernels, so that editing or upgrading any of them can
+    never leave stale code in use.
     """
     cache = os.environ.get(CACHE_SWITCH, "1") != "0"
     dispatcher = njit(function, cache=cache, error_model="numpy")
@@ -40,8 +41,8 @@ def compiled(function: Kernel) -> Kernel:
 
 def is_warm(kernel: Callable[..., Any]) -> bool:
     """Whether machine code for `kernel` lies in the cache of this machine."""
-    cache_file = getattr(kernel, "_cache")._cache_file  # noqa: B009  (untyped attribute)
-    return bool(cache_file._load_index())
+    cache = getattr(kernel, "_cache")  # noqa: B009  (untyped attribute)
+    return hasattr(cache, "_cache_file") and bool(cache._cache_file._load_index())
 
 
 def inlined(function: Kernel) -> Kernel:
@@ -52,6 +53,7 @@ def inlined(function: Kernel) -> Kernel:
 @functools.cache
 def _stamp() -> str:
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*_kernels.py")):
+    folders = {path.parent for path in Path(__file__).parent.rglob("*_kernels.py")}
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
