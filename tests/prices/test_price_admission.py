@@ -87,6 +87,16 @@ def test_margins_decide_and_misfits_are_skipped() -> None:
     assert admit(margins, [1, 2], ties="index") == [(1, 0), (0, 1)]
 
 
+def test_admitted_requests_grow() -> None:
+    """Catches residuals that forget growth: each holds 4 tokens, then 5, and 9 are left then."""
+    two = np.full(2, 2)
+    tokens, slots = np.full(2, 4), np.full((1, 2), 5)
+    for left, admitted in ((9, [0]), (10, [0, 1])):
+        kv_tokens = np.array([[99, left]])
+        request, _ = greedy_admission(np.ones((2, 1)), two, tokens, slots, kv_tokens, ties="index")
+        assert request.tolist() == admitted
+
+
 def test_ties_by_index_and_at_random() -> None:
     """Catches all ties filling device 0: of 4,000 draws each device gets 900 to 1,100."""
     equal = [[1.0] * 4]
