@@ -99,6 +99,7 @@ def send_back(rules: Rules, state: State, g: int) -> None:
     request.admission = -1
     request.preempted += 1
     now.preemptions += 1
+    now.stalled = -1  # should the coming iteration be idle, no rule has chosen to wait
     if age > 0:  # else it has not run a step
         now.recomputed_tokens += request.prompt
     now.head -= 1  # there is room: it once was taken from the queue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from olprouting.engine import simulate
+from olprouting.engine import KvOptions, simulate
 from olprouting.instances import Cluster
 from olprouting.policies import View, make_policy
 from olprouting.traces import from_profile
@@ -33,6 +33,20 @@ def test_run(benchmark: BenchmarkFixture, rule: str) -> None:
     simulate(trace.head(100), cluster, policy, backlog=BACKLOG)  # compiled before the clock starts
     result = benchmark(simulate, trace, cluster, policy, backlog=BACKLOG)
     assert result.metrics.finished == 8_000
+
+
+@pytest.mark.parametrize("clock", ["barrier", "independent"])
+@pytest.mark.parametrize("mode", ["tokens", "blocks"])
+@pytest.mark.benchmark(group="run of 8,000 requests under KV limits")
+def test_kv_run(benchmark: BenchmarkFixture, mode: str, clock: str) -> None:
+    """Tight limits: before a quarter of the steps some worker preempts."""
+    trace = from_profile(PROFILE, 8_000, np.random.default_rng(1))
+    cluster = Cluster.homogeneous(WORKERS, SLOTS, kv_tokens=np.full(WORKERS, 60_000))
+    policy = make_policy("jsq", WORKERS)
+    options = {"backlog": BACKLOG, "kv": KvOptions(mode, oversize="reject"), "clock": clock}
+    simulate(trace.head(100), cluster, policy, **options)
+    result = benchmark(simulate, trace, cluster, policy, **options)
+    assert result.metrics.unfinished == 0
 
 
 @pytest.mark.parametrize("free", [3, 100])
