@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from olprouting.exact.native.prepare import (
     prepare,
     scarce_first,
 )
+from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 
     from olprouting.compiling import Floats, Ints
     from olprouting.exact.native.problem import State
-    from olprouting.exact.options import SolveOptions
     from olprouting.instances.solve_result import Assignment
 
 FIRST_BUDGET = 200
@@ -81,6 +82,7 @@ class Native:
         if options.native:
             raise InputError(f"native has no option {next(iter(options.native))!r}")
         began = time.perf_counter()
+        _compile()
         search = Search(prepare(decision), options, start)
         built = time.perf_counter()
         search.run()
@@ -90,6 +92,13 @@ class Native:
         return Outcome(
             stop, search.assignment, search.bound, wall_s, built - began, search.message()
         )
+
+
+@functools.cache
+def _compile() -> None:
+    """Compile or load all kernels, before any time limit runs."""
+    tiny = Decision(np.array([[3], [1], [0]]), np.array([1, 1, 1]), np.array([1, 2, 4, 7]))
+    Search(prepare(tiny), SolveOptions(), None).call_each_kernel()
 
 
 class Search:
@@ -140,6 +149,13 @@ class Search:
                 self._passes_from(root)
         except KeyboardInterrupt:
             self.stop = StopReason.INTERRUPTED
+
+    def call_each_kernel(self) -> None:
+        """Call every compiled function once."""
+        self._greedy()
+        self._root()
+        self._search(1)
+        self._shake(1)
 
     def message(self) -> str:
         """Return how much was looked at."""
