@@ -235,3 +235,32 @@ def test_a_replay_that_cannot_be_is_refused() -> None:
         InputError, match=r"row 1: .* admitted in iteration 7, .* still waits in .*9"
     ):
         simulate(late, Cluster([1], step_time=SECOND), replay_policy(table))
+
+
+def test_with_a_prefill_step_the_projection_comes_true() -> None:
+    """Loads ahead, with perfect forecasts, are those that today's residents will have.
+
+    A request of o tokens is active in o + 1 iterations: catches windows that end one early.
+    """
+    rng = np.random.default_rng(9)
+    trace = Trace(rng.integers(1, 30, 60), rng.geometric(0.2, 60))
+    views = []
+    first_free = FunctionPolicy("first-free", not_before(1).route, horizon=6)
+    result = simulate(
+        trace,
+        Cluster([3, 2]),
+        first_free,
+        backlog=5,
+        kernel="mixed",
+        on_decision=lambda made: views.append(made.view.copy()),
+    )
+    start, last_age = result.admission_iteration, trace.decode_tokens
+    for view in views:
+        for g in range(2):
+            here = (start < view.iteration) & (result.worker == g)
+            age = view.iteration - start[here][:, None] + np.arange(7)
+            held = np.where(
+                age <= last_age[here][:, None], trace.prompt_tokens[here][:, None] + age, 0
+            )
+            np.testing.assert_array_equal(view.projected_load_tokens[g], held.sum(0))
+    assert len(views) > 20
