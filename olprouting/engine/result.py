@@ -166,23 +166,26 @@ def collect(
     wall_s: float,
 ) -> SimulationResult:
     """Turn the final state of a run into its result."""
-    columns = {name: state.requests[name].copy() for name in state.requests.dtype.names or ()}
+
+    def column(name: str) -> npt.NDArray[Any]:
+        return state.requests[name].copy()
+
     return SimulationResult(
         trace=trace,
         cluster=cluster,
         policy=policy,
         forecast=forecast,
         metrics=measure(trace, rules, state),
-        worker=columns["worker"],
-        admission_iteration=columns["admission"],
-        release_iteration=columns["release"],
-        first_token_iteration=columns["first_token"],
-        finish_iteration=columns["finish"],
-        preemptions=columns["preempted"],
-        rejected=(columns["oversize"] > 0) & (columns["release"] > 0),
-        release_s=columns["release_s"],
-        first_token_s=columns["first_token_s"],
-        finish_s=columns["finish_s"],
+        worker=column("worker"),
+        admission_iteration=column("admission"),
+        release_iteration=column("release"),
+        first_token_iteration=column("first_token"),
+        finish_iteration=column("finish"),
+        preemptions=column("preempted"),
+        rejected=(state.requests["oversize"] > 0) & (state.requests["release"] > 0),
+        release_s=column("release_s"),
+        first_token_s=column("first_token_s"),
+        finish_s=column("finish_s"),
         series=None if series is None else np.concatenate([rows for rows, _ in series]),
         series_load_tokens=(
             None if series is None else np.concatenate([loads for _, loads in series])
