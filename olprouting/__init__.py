@@ -19,12 +19,15 @@ if TYPE_CHECKING:
         Decision,
         Growth,
         PowerModel,
+        SloWeights,
         SolveResult,
         StepTime,
         StopReason,
         Trace,
     )
     from olprouting.policies import (
+        BidPriceOptions,
+        PeriodOptions,
         Policy,
         PolicyOptions,
         View,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         policy_names,
         register_policy,
     )
+    from olprouting.price_report import PriceReport, measure_prices
     from olprouting.traces import read_trace, resolve, trace_names, write_trace
 
 _MODULES = {
@@ -46,12 +50,15 @@ _MODULES = {
         "Decision",
         "Growth",
         "PowerModel",
+        "SloWeights",
         "SolveResult",
         "StepTime",
         "StopReason",
         "Trace",
     ),
     "policies": (
+        "BidPriceOptions",
+        "PeriodOptions",
         "Policy",
         "PolicyOptions",
         "View",
@@ -60,11 +67,13 @@ _MODULES = {
         "policy_names",
         "register_policy",
     ),
+    "price_report": ("PriceReport", "measure_prices"),
     "traces": ("read_trace", "resolve", "trace_names", "write_trace"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
+    "BidPriceOptions",
     "Cluster",
     "Decision",
     "GapReport",
@@ -72,10 +81,13 @@ __all__ = [
     "InputError",
     "NoisyOracle",
     "Oracle",
+    "PeriodOptions",
     "Policy",
     "PolicyOptions",
     "PowerModel",
+    "PriceReport",
     "SimulationResult",
+    "SloWeights",
     "SolveOptions",
     "SolveResult",
     "StepTime",
@@ -87,6 +99,7 @@ __all__ = [
     "make_forecast",
     "make_policy",
     "measure_gaps",
+    "measure_prices",
     "objective",
     "policy_names",
     "read_trace",

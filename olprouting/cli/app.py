@@ -9,6 +9,7 @@ import typer
 
 from olprouting.cli.doctor import doctor
 from olprouting.cli.gaps import gaps
+from olprouting.cli.prices import prices
 from olprouting.cli.simulate import simulate
 from olprouting.cli.solve import solve
 from olprouting.cli.traces import traces_app
@@ -25,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(gaps)
+app.command()(prices)
 app.command()(simulate)
 app.command()(solve)
 app.add_typer(traces_app)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olprouting.cli import options as o
-from olprouting.errors import InputError
+from olprouting.cli.tables import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,9 +91,9 @@ def gaps(
         report = measure_gaps(
             workload.trace,
             o.make_cluster(workers, slots, step_time),
-            _names(policies) or DEFAULT_POLICIES,
+            o.names(policies) or DEFAULT_POLICIES,
             options=rule_options,
-            decisions=_number_or_all(decisions),
+            decisions=o.number_or_all("--decisions", decisions),
             judged_by=judged_by,
             backlog=workload.backlog,
             forecast=make_forecast(forecast),
@@ -111,18 +111,6 @@ def gaps(
         typer.echo(f"wrote {path}", err=True)
     if report.interrupted:
         raise KeyboardInterrupt
-
-
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def _number_or_all(text: str) -> int | None:
-    if text == "all":
-        return None
-    if not text.isdecimal() or int(text) == 0:
-        raise InputError(f"--decisions {text!r}: expected a number >= 1, or all")
-    return int(text)
 
 
 def _print(report: GapReport) -> None:
@@ -176,15 +164,5 @@ def _print(report: GapReport) -> None:
 def _table(
     title: str, columns: dict[str, list[str]], rows: Sequence[PolicyGaps], caption: str
 ) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=0)
-    table.add_column("policy", no_wrap=True)
-    table.add_column("H", justify="right")
-    for heading in columns:
-        table.add_column(f" {heading}", justify="right", no_wrap=True)
-    for row, *cells in zip(rows, *columns.values(), strict=True):
-        table.add_row(row.policy, str(row.horizon), *cells)
-    Console().print(table)
+    labels = {"policy": [row.policy for row in rows], "H": [str(row.horizon) for row in rows]}
+    print_table(title, labels, columns, caption)

@@ -147,3 +147,23 @@ def writable_folder(folder: Path) -> Path:
     except OSError as error:
         raise InputError(f"--out {folder}: cannot write there: {error.strerror}") from None
     return folder
+
+
+def names(text: str | None) -> list[str]:
+    """Return the names in a comma-separated list."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]
+
+
+def number_or_all(option: str, text: str) -> int | None:
+    """Return a number >= 1, or None for ``all``.
+
+    Raises
+    ------
+    InputError
+        If the text is neither.
+    """
+    if text == "all":
+        return None
+    if not text.isdecimal() or int(text) == 0:
+        raise InputError(f"{option} {text!r}: expected a number >= 1, or all")
+    return int(text)

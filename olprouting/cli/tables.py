@@ -1,4 +1,4 @@
-"""Tables the commands write and read: Parquet or CSV, by suffix."""
+"""Tables the commands print, and those they write and read: Parquet or CSV, by suffix."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -36,3 +37,32 @@ def read_table(path: Path) -> pd.DataFrame:
         return pd.read_csv(path, float_precision="round_trip")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the table: {error}") from None
+
+
+def print_table(
+    title: str,
+    labels: Mapping[str, Sequence[str]],
+    columns: Mapping[str, Sequence[str]],
+    caption: str,
+) -> None:
+    """Print a compact table on stdout.
+
+    Parameters
+    ----------
+    title, caption
+        Above and below it.
+    labels, columns
+        Cells by heading: the first label to the left, all others to the right.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=0)
+    for place, heading in enumerate(labels):
+        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
+    for heading in columns:
+        table.add_column(f" {heading}", justify="right", no_wrap=True)
+    for cells in zip(*labels.values(), *columns.values(), strict=True):
+        table.add_row(*cells)
+    Console().print(table)

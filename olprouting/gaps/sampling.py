@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olprouting.engine import DecisionEvent, SimulationResult, simulate
+from olprouting.engine.reservoir import Reservoir
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -74,25 +75,17 @@ def sample_run(
     SampledRun
         The run and the sample.
     """
-    picker = np.random.default_rng([seed, 1])
-    kept: dict[int, SampledDecision] = {}
-    slots: list[int] = []
+    decisions: Reservoir[SampledDecision] = Reservoir(sample_size, np.random.default_rng([seed, 1]))
     dispatch_s: list[float] = []
 
     def on_decision(event: DecisionEvent) -> None:
-        number = len(dispatch_s)
         dispatch_s.append(event.dispatch_s)
-        if sample_size is None or number < sample_size:
-            slots.append(number)
-        else:
-            slot = int(picker.integers(number + 1))
-            if slot >= sample_size:
-                return
-            del kept[slots[slot]]
-            slots[slot] = number
-        pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
-        kept[number] = SampledDecision(event.view.copy(), tuple(sorted(pairs)))
+        decisions.offer(lambda: _sampled(event))
 
     result = simulate(trace, cluster, policy, seed=seed, on_decision=on_decision, **options)
-    sample = tuple(kept[number] for number in sorted(kept))
-    return SampledRun(result, sample, len(dispatch_s), np.array(dispatch_s))
+    return SampledRun(result, decisions.items, decisions.offered, np.array(dispatch_s))
+
+
+def _sampled(event: DecisionEvent) -> SampledDecision:
+    pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
+    return SampledDecision(event.view.copy(), tuple(sorted(pairs)))

@@ -1,5 +1,6 @@
 """Floor 3, routing rules."""
 
+from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.device_view import DeviceView, Residuals
 from olprouting.policies.exact import ExactPolicy, decision_of
 from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Pairs, Policy
@@ -12,11 +13,13 @@ from olprouting.policies.registry import (
 from olprouting.policies.view import View
 
 __all__ = [
+    "BidPriceOptions",
     "CompiledPolicy",
     "DeviceView",
     "ExactPolicy",
     "FunctionPolicy",
     "Pairs",
+    "PeriodOptions",
     "Policy",
     "PolicyOptions",
     "Residuals",

@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.policies import rules
+from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.exact import ExactPolicy
 from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Policy, RouteFunction
 
@@ -52,6 +53,10 @@ class PolicyOptions:
         How ``exact`` solves each decision.
     growth
         ``"growing"`` (the model) or ``"frozen"`` admitted requests in the program of ``exact``.
+    period
+        What the rules that plan by periods maximise; `solver` and `time_limit_s` solve for them.
+    bid_price
+        How ``bid-price`` and ``bid-price-exact`` learn prices.
 
     Raises
     ------
@@ -71,6 +76,8 @@ class PolicyOptions:
     formulation: str | None = None
     time_limit_s: float | None = 10.0
     growth: str = "growing"
+    period: PeriodOptions = field(default_factory=PeriodOptions)
+    bid_price: BidPriceOptions = field(default_factory=BidPriceOptions)
 
     def __post_init__(self) -> None:
         choices = {
@@ -101,7 +108,7 @@ class PolicyOptions:
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return the names of all options."""
-        return tuple(field.name for field in fields(cls))
+        return tuple(option.name for option in fields(cls))
 
 
 def _whole(value: object, at_least: int) -> bool:
@@ -118,12 +125,14 @@ _FCFS = {
     "jsq": rules.JSQ,
     "least-load": rules.LEAST_LOAD,
 }
+_PERIOD_RULES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+_BUILT_IN = (*_FCFS, "br0", "brh", "exact", *_PERIOD_RULES)
 _REGISTERED: dict[str, Factory] = {}
 
 
 def policy_names() -> tuple[str, ...]:
     """Return the names that `make_policy` knows."""
-    return (*_FCFS, "br0", "brh", "exact", *_REGISTERED)
+    return (*_BUILT_IN, *_REGISTERED)
 
 
 def register_policy(
@@ -154,7 +163,7 @@ def register_policy(
     ...     free = np.repeat(np.arange(len(view.free_slots)), view.free_slots)
     ...     return enumerate(free[: view.admissions])
     """
-    if name in (*_FCFS, "br0", "brh", "exact"):
+    if name in _BUILT_IN:
         raise InputError(f"policy name {name!r} is built in; choose another")
 
     def register(function: RouteFunction) -> RouteFunction:
@@ -206,11 +215,41 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
             time_limit_s=options.time_limit_s,
             warm_start=make_policy("br0", workers, options),
         )
+    if name in _PERIOD_RULES:
+        return _period_rule(name, options)
     if name in _REGISTERED:
         return _REGISTERED[name](workers, options)
     if ":" in name:
         return FunctionPolicy(name, _function_at(name))
     raise unknown_name("policy", name, (*policy_names(), "FILE.py:function"))
+
+
+def _period_rule(name: str, options: PolicyOptions) -> Policy:
+    from olprouting.exact import SolveOptions
+    from olprouting.policies.bid_price import BidPriceRule, ExactBidPriceRule
+    from olprouting.policies.period_programs import PeriodProgramRule
+
+    random_ties = options.ties == "random"
+    if name == "bid-price":
+        return BidPriceRule(name, options.period, options.bid_price, random_ties=random_ties)
+    solve_options = SolveOptions(time_limit_s=options.time_limit_s)
+    if name == "bid-price-exact":
+        return ExactBidPriceRule(
+            name,
+            options.period,
+            options.bid_price,
+            random_ties=random_ties,
+            solver=options.solver,
+            solve_options=solve_options,
+        )
+    return PeriodProgramRule(
+        name,
+        options.period,
+        random_ties=random_ties,
+        form="lp" if name == "lp-rounding" else "integer",
+        solver=options.solver,
+        solve_options=solve_options,
+    )
 
 
 def _parameters(

@@ -1,0 +1,140 @@
+"""The tables of `olprouting prices`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from olprouting.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from olprouting.price_report import PriceReport, RunOutcome, StartsQuality
+
+WAYS = {
+    "subgradient": "bid prices",
+    "exact": "exact prices",
+    "rounding": "LP rounded",
+    "integer": "integer program",
+}
+
+
+def print_report(report: PriceReport) -> None:
+    """Print the tables of a report on stdout, and notes on stderr."""
+    settings = report.settings
+    typer.echo(
+        f"{settings['trace']}: {settings['requests']} requests on {len(settings['slots'])} devices "
+        f"x {max(settings['slots'])} slots x {max(settings['kv_tokens']):,} KV tokens, "
+        f"{settings['forecast']}, T={settings['period']['periods']} "
+        f"({settings['period']['last_period']}), every rule at these limits"
+    )
+    if report.runs:
+        _print_runs(report.runs)
+        _print_latencies(report.runs)
+    if report.records:
+        _print_starts(report)
+        _print_prices(report)
+    _print_times(report.runs)
+    for notice in (*settings["notices"], *report.notices):
+        typer.echo(f"note: {notice}", err=True)
+    censored = [run.policy for run in report.runs if run.censored]
+    if censored:
+        typer.echo(
+            f"note: requests are unfinished with {', '.join(censored)}; the latencies lack them",
+            err=True,
+        )
+    if report.interrupted:
+        typer.echo("interrupted: the tables hold what was finished", err=True)
+
+
+def _print_runs(runs: Sequence[RunOutcome]) -> None:
+    print_table(
+        "Runs",
+        {"policy": [run.policy for run in runs]},
+        {
+            "reward": [f"{run.reward:,.1f}" for run in runs],
+            "satisf.": [_percent(run.satisfaction) for run in runs],
+            "req/per.": [_number(run.requests_per_period, ".3f") for run in runs],
+            "tok/per.": [_number(run.tokens_per_period, ".1f") for run in runs],
+            "tok/s": [f"{run.throughput_tokens_per_s:,.0f}" for run in runs],
+            "unfin.": [f"{run.unfinished}{'*' if run.censored else ''}" for run in runs],
+            "preempt": [str(run.preemptions) for run in runs],
+        },
+        "satisf.: first token within t2 periods; * latencies lack these",
+    )
+
+
+def _print_latencies(runs: Sequence[RunOutcome]) -> None:
+    columns = {
+        f"{heading} {what}": [
+            f"{_number(getattr(run, f'{name}_{what}'), '.0f')}"
+            f"/{_number(getattr(run, f'{name}_{what}_s'), '.2f')}"
+            for run in runs
+        ]
+        for heading, name in (("TTFT", "ttft"), ("E2E", "end_to_end"))
+        for what in ("mean", "p95", "p99")
+    }
+    print_table(
+        "Latencies",
+        {"policy": [run.policy for run in runs]},
+        columns,
+        "periods/seconds from arrival",
+    )
+
+
+def _print_starts(report: PriceReport) -> None:
+    rows: Sequence[StartsQuality] = report.starts
+    print_table(
+        f"Starts in {len(report.records)} sampled periods of the bid-price run",
+        {"chosen by": [WAYS[row.way] for row in rows]},
+        {
+            "reward": [f"{row.reward_mean:,.3f}" for row in rows],
+            "gap to LP": [_percent(row.gap) for row in rows],
+            "most": [f"{row.gap_max_reward:.3f}" for row in rows],
+            "to integer": [_percent(row.loss) for row in rows],
+            "most ": [f"{row.loss_max_reward:.3f}" for row in rows],
+            "optimal": [f"{row.share_optimal:.0%}" for row in rows],
+        },
+        "gaps of the sums, over the reward; most: in one period, in reward",
+    )
+
+
+def _print_prices(report: PriceReport) -> None:
+    quality = report.quality
+    assert quality is not None
+    distance = _number(quality.price_distance_mean, ".2f")
+    typer.echo(
+        f"prices: f is {quality.f_gap_mean:.4g} above its exact minimum on average "
+        f"({quality.f_relative_gap_mean:.1%}), at most {quality.f_gap_max:.4g}; "
+        f"distance {distance} of the exact prices;\n"
+        f"exact prices start the same requests in {quality.share_same_requests:.0%} of the periods "
+        f"(on the same devices in {quality.share_same_pairs:.0%});\n"
+        f"not all that fits can start in {quality.share_contested:.0%} of them; an exact solve "
+        f"takes {quality.exact_p50_s * 1e3:.0f} ms (p99 {quality.exact_p99_s * 1e3:.0f})"
+    )
+
+
+def _print_times(runs: Sequence[RunOutcome]) -> None:
+    """Print the times of rules that plan by periods; others run compiled within the engine."""
+    for run in runs:
+        if run.route_p50_s is not None:
+            typer.echo(
+                f"{run.policy}: a routing call takes {_pair(run.route_p50_s, run.route_p99_s)} ms "
+                f"(p50/p99), the price update in it {_pair(run.update_p50_s, run.update_p99_s)}"
+            )
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"
+
+
+def _percent(value: float | None) -> str:
+    return _number(value, ".1%")
+
+
+def _pair(first: float | None, second: float | None) -> str:
+    if first is None or second is None:
+        return "-"
+    return f"{first * 1e3:.2f}/{second * 1e3:.1f}"

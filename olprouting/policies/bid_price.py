@@ -1,0 +1,249 @@
+"""The bid-price rules (bid-price paper, Algorithm 1): start what is worth more than it uses."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from olprouting.policies.period_rule import PeriodRule, admit_by_score
+from olprouting.policies.period_situation import devices_of
+from olprouting.prices import (
+    BidPrices,
+    DescentOptions,
+    PriceOptions,
+    RateGuard,
+    exact_prices,
+    pairs_to_record,
+    remaining_starts,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from olprouting.exact import SolveOptions
+    from olprouting.instances import PeriodProblem
+    from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
+    from olprouting.policies.device_view import DeviceView
+    from olprouting.policies.period_situation import PeriodSituation
+    from olprouting.policies.policy import Pairs
+    from olprouting.policies.view import View
+    from olprouting.prices import RateShift, SaaProblem
+
+    Floats = npt.NDArray[np.float64]
+
+
+class PricedPeriod(NamedTuple):
+    """What a decision was based on.
+
+    Attributes
+    ----------
+    problem
+        The period's program.
+    sample
+        The dual whose history the prices were learned from. Its arrays are those of the rule: copy
+        them to keep them.
+    """
+
+    problem: PeriodProblem
+    sample: SaaProblem
+
+
+class BidPriceRule(PeriodRule):
+    """Algorithm 1 with subgradient prices.
+
+    In each period in which requests wait: take over the real residuals, take K steps from the last
+    prices, record the pairs that become history, and start the pairs of positive margin in
+    decreasing order, as far as they fit. Before there is history, prices are 0.
+
+    Parameters
+    ----------
+    name, options, random_ties
+        As for `PeriodRule`.
+    learning
+        How prices are learned.
+
+    Attributes
+    ----------
+    prices
+        Prices and history; None before the first decision.
+    last
+        What the last decision was based on, or None.
+    update_s
+        Seconds that each update of the prices took.
+    shifts
+        Alarms of the rate guard.
+    """
+
+    def __init__(
+        self, name: str, options: PeriodOptions, learning: BidPriceOptions, *, random_ties: bool
+    ) -> None:
+        super().__init__(name, options, random_ties=random_ties)
+        self.learning = learning
+        self._descent = DescentOptions(learning.steps, learning.batch, learning.step_size)
+        self.begin_run()
+
+    def begin_run(self) -> None:
+        """Forget prices and history."""
+        super().begin_run()
+        self.prices: BidPrices | None = None
+        self.last: PricedPeriod | None = None
+        self.update_s: list[float] = []
+        self.shifts: list[RateShift] = []
+        window = self.learning.guard_window
+        self._guard = None if window is None else RateGuard(window, 10 * window)
+        self._period = 0
+        self._seen = self._recorded = np.zeros(0, np.bool_)
+        self._arrived = self._arrived_in_period = self._started = 0
+
+    def choose(self, situation: PeriodSituation, view: View, rng: np.random.Generator) -> Pairs:
+        """Return the pairs of positive margin that fit, in decreasing order of margin."""
+        prices = self._prices(devices_of(view))
+        problem, period = situation.problem, situation.period
+        begins = period != self._period
+        if begins:
+            self._close_period(period, prices)
+        self._count_arrivals(view.waiting_requests)
+        if begins:
+            self._update(situation, view, prices, rng)
+        assert self.last is not None
+        self.last = self.last._replace(problem=problem)
+        margins = prices.margins(
+            period, problem.rewards, problem.prompt_tokens, problem.decode_tokens
+        )
+        if begins or self.learning.record == "request":
+            self._record(margins, situation, view, prices, rng)
+        pairs = admit_by_score(problem, margins, random_ties=self.random_ties, rng=rng)
+        self._started += len(pairs)
+        return pairs
+
+    def learn(self, prices: BidPrices, n_remain: float, rng: np.random.Generator) -> None:
+        """Move the prices: K steps of Algorithm 2."""
+        prices.update(n_remain, rng)
+
+    def _prices(self, devices: DeviceView) -> BidPrices:
+        if self.prices is None:
+            learning, receding = self.learning, self.options.receding
+            self.prices = BidPrices(
+                devices.slots,
+                devices.kv_tokens,
+                self.options.periods,
+                PriceOptions(
+                    descent=self._descent,
+                    reward_normalizer=learning.reward_normalizer,
+                    clip=learning.clip,
+                    kernel=devices.kernel,
+                    age_offset=devices.age_offset,
+                    positions="relative" if receding else learning.positions,
+                ),
+            )
+        return self.prices
+
+    def _update(
+        self, situation: PeriodSituation, view: View, prices: BidPrices, rng: np.random.Generator
+    ) -> None:
+        began = time.perf_counter()
+        prices.observe(situation.period, situation.slots, situation.kv_tokens)
+        n_remain = self._n_remain(situation, devices_of(view))
+        sample = prices.problem(n_remain)
+        self.learn(prices, n_remain, rng)
+        self.update_s.append(time.perf_counter() - began)
+        self.last = PricedPeriod(situation.problem, sample)
+
+    def _n_remain(self, situation: PeriodSituation, devices: DeviceView) -> float:
+        rate, known = self.learning.arrivals_per_period, self.learning.known_starts
+        return remaining_starts(
+            self.learning.n_remain,
+            slots=devices.slots,
+            arrivals_per_period=self._arrived / situation.period if rate is None else rate,
+            periods_left=situation.problem.remaining,
+            known=None if known is None else max(0.0, known - self._started),
+        )
+
+    def _close_period(self, period: int, prices: BidPrices) -> None:
+        """Tell the guard what arrived in the periods before this one."""
+        for past in range(max(1, self._period), period) if self._guard is not None else ():
+            arrivals = self._arrived_in_period if past == self._period else 0
+            shift = self._guard.observe(arrivals)  # type: ignore[union-attr]  # narrowed above
+            if shift is not None:
+                self.shifts.append(shift)
+                prices.history.drop_before(shift.since)
+        self._period = period
+        self._arrived_in_period = 0
+
+    def _count_arrivals(self, requests: npt.NDArray[np.int64]) -> None:
+        """Count the requests that wait for the first time (a preempted one waits again)."""
+        missing = int(requests.max(initial=-1)) + 1 - len(self._seen)
+        if missing > 0:
+            more = np.zeros(max(missing, len(self._seen)), np.bool_)
+            self._seen = np.concatenate([self._seen, more])
+            self._recorded = np.concatenate([self._recorded, more])
+        new = int((~self._seen[requests]).sum())
+        self._seen[requests] = True
+        self._arrived += new
+        self._arrived_in_period += new
+
+    def _record(
+        self,
+        margins: Floats,
+        situation: PeriodSituation,
+        view: View,
+        prices: BidPrices,
+        rng: np.random.Generator,
+    ) -> None:
+        problem, requests = situation.problem, view.waiting_requests
+        recorded = self._recorded[requests]
+        chosen, device = np.empty((2, problem.waiting), np.int64)
+        per_request = self.learning.record == "request"
+        count = pairs_to_record(
+            margins, recorded, per_request, self.random_ties, rng, chosen, device
+        )
+        self._recorded[requests] = recorded
+        rewards = problem.rewards
+        for j, g in zip(chosen[:count].tolist(), device[:count].tolist(), strict=True):
+            prices.record(
+                float(rewards[j]),
+                g,
+                situation.period,
+                int(problem.prompt_tokens[j]),
+                int(problem.decode_tokens[j]),
+            )
+
+
+class ExactBidPriceRule(BidPriceRule):
+    """Algorithm 1 with prices that minimise the sample's dual, every `exact_every` updates.
+
+    A solve that reaches its limit leaves the prices as they are; `unsolved` counts those.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: PeriodOptions,
+        learning: BidPriceOptions,
+        *,
+        random_ties: bool,
+        solver: str,
+        solve_options: SolveOptions,
+    ) -> None:
+        self.solver, self.solve_options = solver, solve_options
+        super().__init__(name, options, learning, random_ties=random_ties)
+
+    def begin_run(self) -> None:
+        """Forget prices and history."""
+        super().begin_run()
+        self.unsolved = 0
+
+    def learn(self, prices: BidPrices, n_remain: float, rng: np.random.Generator) -> None:
+        """Move to the minimiser, if its turn has come."""
+        if len(self.update_s) % self.learning.exact_every:
+            return
+        problem = prices.problem(n_remain)
+        result = exact_prices(problem, solver=self.solver, options=self.solve_options)
+        if not result.converged:
+            self.unsolved += 1
+            return
+        prices.batch[:], prices.memory[:] = prices.scaling.scaled_prices(
+            result.batch, result.memory
+        )

@@ -1,0 +1,113 @@
+"""The period program that a view poses."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError
+from olprouting.instances import PeriodProblem
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from olprouting.policies.bid_price_options import PeriodOptions
+    from olprouting.policies.device_view import DeviceView
+    from olprouting.policies.view import View
+
+    Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PeriodSituation:
+    """A decision as a period program.
+
+    Attributes
+    ----------
+    period
+        k, counted from the start of the run.
+    problem
+        The program of periods k..T; with a receding horizon, of periods 1..T counted from now.
+        Residuals are those of the real devices; a device in the middle of a step has no slot in
+        the first period.
+    slots, kv_tokens
+        The residuals with those slots, shape (G, T-k+1): what prices are learned from.
+    """
+
+    period: int
+    problem: PeriodProblem
+    slots: Ints
+    kv_tokens: Ints
+
+
+def period_of(view: View, period_s: float | None) -> int:
+    """Return k: the iteration, or floor(clock / period_s) + 1."""
+    if period_s is None:
+        return view.iteration
+    return math.floor(devices_of(view).clock_s / period_s) + 1
+
+
+def situation_of(view: View, options: PeriodOptions) -> PeriodSituation | None:
+    """Return the program that a view with devices poses, or None past the last period.
+
+    Raises
+    ------
+    InputError
+        If the view has no devices.
+    """
+    devices = devices_of(view)
+    period = period_of(view, options.period_s)
+    if period > options.periods and not options.receding:
+        return None
+    first = 1 if options.receding else period
+    room = devices.residuals(options.periods - first + 1)
+    startable = room.slots.copy()
+    np.minimum(startable[:, 0], view.free_slots, out=startable[:, 0])
+    problem = PeriodProblem(
+        period=first,
+        periods=options.periods,
+        weights=options.weights,
+        t1=options.t1,
+        t2=options.t2,
+        slots=startable,
+        kv_tokens=room.kv_tokens,
+        prompt_tokens=_charged_at_start(view, devices) - devices.age_offset,
+        decode_tokens=devices.waiting_decode_tokens,
+        arrival_period=_arrival_period(devices, options.period_s) - (period - first),
+        kernel=devices.kernel,
+        inclusive=options.inclusive,
+        age_offset=devices.age_offset,
+        clipped=room.clipped,
+    )
+    return PeriodSituation(period, problem, room.slots, room.kv_tokens)
+
+
+def devices_of(view: View) -> DeviceView:
+    """Return the devices of a view.
+
+    Raises
+    ------
+    InputError
+        If it has none.
+    """
+    if view.devices is None:
+        raise InputError("rules that plan by periods need a view with devices (needs_residents)")
+    return view.devices
+
+
+def _charged_at_start(view: View, devices: DeviceView) -> Ints:
+    """Return KV tokens at age 0, shape (W,), so that age 0 plus growth is never too little.
+
+    Whole blocks may round up by a block less one token, and a reservation is charged at once.
+    """
+    charged = view.waiting_prompt_tokens + devices.age_offset + devices.block_tokens - 1
+    return np.maximum(charged, view.waiting_kv_tokens) if len(view.waiting_kv_tokens) else charged
+
+
+def _arrival_period(devices: DeviceView, period_s: float | None) -> Ints:
+    if period_s is None:
+        return devices.waiting_arrival_period
+    return np.floor(devices.waiting_arrival_s / period_s).astype(np.int64) + 1

@@ -1,0 +1,25 @@
+"""Floor 4, what bid prices achieve on a trace, and how far they are from exact ones."""
+
+from olprouting.price_report.judge import PeriodRecord, judge_period
+from olprouting.price_report.limits import require_equal_limits
+from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
+from olprouting.price_report.run_outcome import RunOutcome, collected_reward
+from olprouting.price_report.sampled_period import SampledPeriod
+from olprouting.price_report.study import DEFAULT_POLICIES, measure_prices
+from olprouting.price_report.workload import poisson_by_period, typical_step_s
+
+__all__ = [
+    "DEFAULT_POLICIES",
+    "PeriodRecord",
+    "PriceQuality",
+    "PriceReport",
+    "RunOutcome",
+    "SampledPeriod",
+    "StartsQuality",
+    "collected_reward",
+    "judge_period",
+    "measure_prices",
+    "poisson_by_period",
+    "require_equal_limits",
+    "typical_step_s",
+]

@@ -1,0 +1,44 @@
+"""Only runs at equal limits are compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from olprouting.engine import SimulationResult
+
+
+def require_equal_limits(runs: Sequence[SimulationResult]) -> None:
+    """Refuse to compare runs whose devices had different slots or KV limits.
+
+    A rule that may hold more requests on a device than another is not a better rule.
+
+    Raises
+    ------
+    InputError
+        If limits differ; the message names the runs.
+    """
+    for run in runs[1:]:
+        for name in ("slots", "kv_tokens"):
+            first, other = getattr(runs[0].cluster, name), getattr(run.cluster, name)
+            if not _equal(first, other):
+                raise InputError(
+                    f"{name}: {runs[0].policy} ran with {_text(first)} and {run.policy} with "
+                    f"{_text(other)}; comparisons need equal limits"
+                )
+
+
+def _equal(first: object, other: object) -> bool:
+    if first is None or other is None:
+        return first is other
+    return np.array_equal(np.asarray(first), np.asarray(other))
+
+
+def _text(limits: object) -> str:
+    return "no limit" if limits is None else str(np.asarray(limits).tolist())

@@ -1,0 +1,269 @@
+"""What bid prices achieve on a trace, and how good they are: summed up and written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from olprouting.instances import relative_gap
+from olprouting.instances.period_result import PROOF_RELATIVE
+from olprouting.price_report.judge import WAYS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+    import pandas as pd
+
+    from olprouting.price_report.judge import PeriodRecord
+    from olprouting.price_report.run_outcome import RunOutcome
+
+    Floats = npt.NDArray[np.float64]
+
+SCHEMA = "olprouting/prices/1"
+
+
+@dataclass(frozen=True)
+class StartsQuality:
+    """How much of a period's possible reward one way of choosing starts collects.
+
+    Attributes
+    ----------
+    way
+        ``"subgradient"`` or ``"exact"`` prices, ``"rounding"`` the LP, the ``"integer"`` optimum.
+    periods
+        How many periods were judged.
+    reward_mean
+        Mean reward of a period's starts.
+    gap
+        (sum of LP bounds - sum of rewards) / sum of rewards (maximisation); None without reward.
+        Single periods may have no reward, so that their relative gaps have no useful mean.
+    gap_max_reward
+        Largest gap of a period to its LP bound, in reward.
+    loss, loss_max_reward
+        The same to the integer optimum (its bound where not proven); for that itself to its bound.
+    share_optimal
+        Share of periods whose starts are worth the proven integer optimum.
+    """
+
+    way: str
+    periods: int
+    reward_mean: float
+    gap: float | None
+    gap_max_reward: float
+    loss: float | None
+    loss_max_reward: float
+    share_optimal: float
+
+    @classmethod
+    def of(cls, way: str, records: tuple[PeriodRecord, ...]) -> StartsQuality:
+        """Sum up the records (at least one) of one way."""
+        rows = [(getattr(r, f"reward_{way}"), r.lp_bound, _best(r)) for r in records]
+        known = np.array([row for row in rows if None not in row], np.float64).reshape(-1, 3)
+        collected, bound, best = known.T
+        return cls(
+            way=way,
+            periods=len(records),
+            reward_mean=float(collected.mean()) if len(collected) else 0.0,
+            gap=_relative(collected, bound),
+            gap_max_reward=float((bound - collected).max(initial=0.0)),
+            loss=_relative(collected, best),
+            loss_max_reward=float((best - collected).max(initial=0.0)),
+            share_optimal=float(np.mean([_is_best(record, way) for record in records])),
+        )
+
+
+def _best(record: PeriodRecord) -> float | None:
+    """Return the integer optimum, or its bound where it is not proven."""
+    return record.reward_integer if record.integer_proven else record.integer_bound
+
+
+def _is_best(record: PeriodRecord, way: str) -> bool:
+    reward: float | None = getattr(record, f"reward_{way}")
+    best = record.reward_integer
+    if reward is None or best is None or not record.integer_proven:
+        return False
+    return reward >= best - PROOF_RELATIVE * max(1.0, abs(best))
+
+
+def _relative(collected: Floats, bound: Floats) -> float | None:
+    total = float(collected.sum())
+    return relative_gap(total, max(total, float(bound.sum()))) if total > 0 else None
+
+
+@dataclass(frozen=True)
+class PriceQuality:
+    """How far the run's prices are from the exact minimiser of the same dual.
+
+    Attributes
+    ----------
+    f_gap_mean, f_gap_max
+        f(run's prices) - f(exact prices) over the whole history.
+    f_relative_gap_mean, f_relative_gap_max
+        The same over f(exact prices).
+    price_distance_mean
+        What capacity costs at the difference of the prices, relative to the exact ones; None where
+        exact prices were always 0.
+    share_contested
+        Share of periods in which not all requests that fit can start: only there prices matter.
+    share_same_requests, share_same_pairs
+        Share of periods in which both start the same requests, and on the same devices.
+    exact_p50_s, exact_p99_s
+        Seconds of an exact solve.
+    """
+
+    f_gap_mean: float
+    f_gap_max: float
+    f_relative_gap_mean: float
+    f_relative_gap_max: float
+    price_distance_mean: float | None
+    share_contested: float
+    share_same_requests: float
+    share_same_pairs: float
+    exact_p50_s: float
+    exact_p99_s: float
+
+    @classmethod
+    def of(cls, records: tuple[PeriodRecord, ...]) -> PriceQuality:
+        """Sum up records (at least one)."""
+        gaps, relative = _numbers(records, "f_gap"), _numbers(records, "f_relative_gap")
+        apart = _numbers(records, "price_distance")
+        exact_s = _numbers(records, "exact_s")
+        return cls(
+            f_gap_mean=float(gaps.mean()),
+            f_gap_max=float(gaps.max()),
+            f_relative_gap_mean=float(relative.mean()),
+            f_relative_gap_max=float(relative.max()),
+            price_distance_mean=float(apart.mean()) if len(apart) else None,
+            share_contested=float(np.mean([record.contested for record in records])),
+            share_same_requests=float(np.mean([record.same_requests for record in records])),
+            share_same_pairs=float(np.mean([record.same_pairs for record in records])),
+            exact_p50_s=float(np.quantile(exact_s, 0.5)),
+            exact_p99_s=float(np.quantile(exact_s, 0.99)),
+        )
+
+
+def _numbers(records: tuple[PeriodRecord, ...], name: str) -> Floats:
+    values = [getattr(record, name) for record in records]
+    return np.array([value for value in values if value is not None], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PriceReport:
+    """Bid prices on one trace: against other rules, and against exact answers.
+
+    Attributes
+    ----------
+    settings
+        What was asked, as plain values: trace, limits, options, seed, versions.
+    runs
+        One outcome per rule, all at equal limits.
+    records
+        One entry per judged period of the bid-price run.
+    prices
+        Prices of one judged period: kind, device, period, batch, memory.
+    convergence
+        f after so many steps on that period's dual: step, f, f_exact.
+    notices
+        What readers must know, one sentence each.
+    interrupted
+        Whether Ctrl-C ended the study; what is here is complete in itself.
+    """
+
+    settings: dict[str, Any]
+    runs: tuple[RunOutcome, ...]
+    records: tuple[PeriodRecord, ...]
+    prices: pd.DataFrame
+    convergence: pd.DataFrame
+    notices: tuple[str, ...]
+    interrupted: bool
+
+    @property
+    def quality(self) -> PriceQuality | None:
+        """Quality of the prices; None if no period was judged."""
+        return PriceQuality.of(self.records) if self.records else None
+
+    @property
+    def starts(self) -> tuple[StartsQuality, ...]:
+        """Quality of the starts per way of choosing them; empty if no period was judged."""
+        if not self.records:
+            return ()
+        return tuple(StartsQuality.of(way, self.records) for way in WAYS)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per rule."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(run) for run in self.runs])
+
+    def records_frame(self) -> pd.DataFrame:
+        """Return one row per judged period."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(record) for record in self.records])
+
+    def summary(self) -> str:
+        """Return one aligned line per rule, and one on the prices."""
+        columns = ["policy", "reward", "finished", "unfinished", "satisfaction"]
+        lines = str(self.to_frame()[columns].to_string(index=False))
+        quality = self.quality
+        if quality is None:
+            return lines
+        return (
+            f"{lines}\nprices: f {quality.f_relative_gap_mean:.2%} above its minimum on average, "
+            f"same requests started in {quality.share_same_requests:.0%} of "
+            f"{len(self.records)} periods"
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """Return settings and results as plain JSON types."""
+        quality = self.quality
+        return {
+            "schema": SCHEMA,
+            "settings": self.settings,
+            "interrupted": self.interrupted,
+            "notices": list(self.notices),
+            "runs": [asdict(run) for run in self.runs],
+            "prices": None if quality is None else asdict(quality),
+            "starts": [asdict(entry) for entry in self.starts],
+        }
+
+    def plot(self) -> dict[str, Any]:
+        """Draw the heat map of prices and the convergence plot; return figures by name."""
+        from olprouting.plots.prices import plot_convergence, plot_price_map
+
+        if self.prices.empty:
+            return {}
+        return {
+            "prices": plot_price_map(self.prices),
+            "convergence": plot_convergence(self.convergence).figure,
+        }
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write tables (CSV, Parquet), settings and results (JSON) and figures (PNG) to `folder`.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        document = folder / "prices.json"
+        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
+        written = [document]
+        for name, frame in (
+            ("runs", self.to_frame()),
+            ("periods", self.records_frame()),
+            ("prices", self.prices),
+            ("convergence", self.convergence),
+        ):
+            written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
+            frame.to_csv(written[-2], index=False)
+            frame.to_parquet(written[-1], index=False)
+        for name, figure in self.plot().items():
+            written.append(folder / f"{name}.png")
+            figure.savefig(written[-1], dpi=150)
+        return tuple(written)

@@ -1,0 +1,84 @@
+"""A period of a bid-price run, kept as it was for questions afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from olprouting.engine import DecisionEvent
+    from olprouting.instances import PeriodProblem
+    from olprouting.policies.bid_price import BidPriceRule
+    from olprouting.prices import SaaProblem
+
+    Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SampledPeriod:
+    """What the rule knew and did in one period.
+
+    Attributes
+    ----------
+    period
+        The engine's iteration.
+    problem
+        The period's program, on the residuals of the real devices.
+    sample
+        The dual from whose history the prices were learned.
+    batch, memory
+        The prices, in reward per slot and per KV token, shape (G, P).
+    first_position
+        Where the period's own prices begin.
+    slots, kv_tokens
+        Limits B and M of the devices, shape (G,).
+    started
+        (request, device) pairs that the rule started.
+    """
+
+    period: int
+    problem: PeriodProblem
+    sample: SaaProblem
+    batch: Floats
+    memory: Floats
+    first_position: int
+    slots: npt.NDArray[np.int64]
+    kv_tokens: npt.NDArray[np.int64]
+    started: tuple[tuple[int, int], ...]
+
+    def of_remaining(self, prices: Floats) -> Floats:
+        """Return the part of prices, shape (G, P), that belongs to the remaining periods."""
+        return prices[:, self.first_position : self.first_position + self.problem.remaining]
+
+
+def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
+    """Return a copy of what `rule` based this decision on."""
+    from olprouting.policies.period_situation import devices_of
+    from olprouting.prices import Positions
+
+    assert rule.last is not None
+    assert rule.prices is not None
+    problem, sample = rule.last
+    devices = devices_of(event.view)
+    batch, memory = rule.prices.true_prices()
+    absolute = rule.prices.residuals.positions is Positions.ABSOLUTE
+    pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
+    return SampledPeriod(
+        period=event.view.iteration,
+        problem=problem,
+        sample=sample._replace(
+            columns=sample.columns.rows(np.arange(sample.columns.size)),
+            slots=sample.slots.copy(),
+            kv_tokens=sample.kv_tokens.copy(),
+        ),
+        batch=batch,
+        memory=memory,
+        first_position=problem.period - 1 if absolute else 0,
+        slots=devices.slots,
+        kv_tokens=devices.kv_tokens,
+        started=tuple(pairs),
+    )
