@@ -1,6 +1,6 @@
 """The solvers by name: which there are, which can be used here, and loading one.
 
-``native``, ``highs``, ``cpsat`` and ``brute-force`` are our own backends. Any solver that Pyomo
+``auto``, ``native``, ``highs``, ``cpsat`` and ``brute-force`` are our own backends. Any solver that Pyomo
 knows may be named as ``pyomo:<name>``, or plainly where it is one of the usual MIP solvers.
 """
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from olprouting.exact.backend import Backend
 
 _OWN = {
+    "auto": ("olprouting.exact.auto", "Auto"),
     "brute-force": ("olprouting.exact.brute_force", "BruteForce"),
     "cpsat": ("olprouting.exact.cpsat", "CpSat"),
     "highs": ("olprouting.exact.highs", "Highs"),

@@ -15,6 +15,8 @@ BACKENDS = [
     ("appsi_highs", "size-class"),
     ("appsi_highs", "assignment"),
     ("brute-force", "enumeration"),
+    ("native", "workers"),
+    ("auto", "combined"),
 ]
 
 
@@ -25,13 +27,13 @@ def backend(request: pytest.FixtureRequest) -> dict[str, str]:
     return {"solver": solver, "formulation": formulation}
 
 
-def make_hard(seed: int = 5) -> Decision:
-    """8 workers with loads that cross over the window, 40 of 120 requests to place."""
+def make_hard(seed: int = 2) -> Decision:
+    """Divide 40 requests among 8 workers with room for all and loads that cross over the window."""
     rng = np.random.default_rng(seed)
-    start = rng.integers(60_000, 70_000, size=(8, 1))
-    slope = rng.integers(200, 900, size=(8, 1))
+    start = rng.integers(20_000, 30_000, size=(8, 1))
+    slope = rng.integers(50, 400, size=(8, 1))
     loads = np.maximum(0, start - slope * np.arange(41))
-    return Decision(loads, np.full(8, 5), rng.integers(500, 6_000, size=120))
+    return Decision(loads, np.full(8, 30), rng.lognormal(6.8, 0.9, 40).astype(int) + 1)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from olprouting.errors import InputError
 from olprouting.exact import SolveOptions, recheck, solve
 from olprouting.instances import Decision, StopReason
 
-SOLVERS = ["highs", "cpsat", "appsi_highs", "brute-force"]
+SOLVERS = ["auto", "native", "highs", "cpsat", "appsi_highs", "brute-force"]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)

@@ -59,7 +59,9 @@ def test_a_known_solver_that_is_not_here_says_so(e2: Decision) -> None:
 
 
 def test_our_own_solvers_are_always_there() -> None:
-    assert {"highs", "cpsat", "brute-force", "appsi_highs"} <= set(available_solvers())
+    assert {"auto", "native", "highs", "cpsat", "brute-force", "appsi_highs"} <= set(
+        available_solvers()
+    )
 
 
 def test_an_unknown_formulation_lists_those_of_the_solver(e2: Decision) -> None:

@@ -17,7 +17,7 @@ from olprouting.exact import SolveOptions, recheck, solve
 from olprouting.instances import Decision, StopReason
 
 
-@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+@pytest.mark.parametrize("solver", ["native", "highs", "cpsat"])
 def test_the_callback_sees_improving_values_and_stops(hard: Decision, solver: str) -> None:
     seen: list[tuple[float, float | None, float]] = []
 
@@ -45,7 +45,7 @@ def test_a_callback_that_returns_nothing_lets_it_finish(e2: Decision, solver: st
     assert seen[-1] == 1
 
 
-@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+@pytest.mark.parametrize("solver", ["native", "highs", "cpsat"])
 def test_an_error_in_the_callback_is_raised(hard: Decision, solver: str) -> None:
     # an exception inside the solver's own thread is easily lost
     def fail(objective: float, bound: float | None, seconds: float) -> None:
@@ -74,7 +74,7 @@ print(json.dumps([time.time(), result.status, result.objective]), flush=True)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
-@pytest.mark.parametrize("solver", ["highs", "cpsat"])
+@pytest.mark.parametrize("solver", ["auto", "native", "highs", "cpsat"])
 def test_ctrl_c_returns_the_incumbent(solver: str) -> None:
     # a solver's C++ code does not see Python's signal; without care the process hangs for 60 s
     script = INTERRUPTED.format(folder=str(Path(__file__).parent), solver=solver)

@@ -1,0 +1,72 @@
+"""The native search first, and HiGHS for what it leaves open.
+
+They are good at different decisions: the native search is done within milliseconds with most, while
+HiGHS's linear relaxation proves some with many slots and a small pool that the other cannot. Both
+bounds hold, so the larger one does; HiGHS starts from the native incumbent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.check import objective
+from olprouting.exact.highs import Highs
+from olprouting.exact.native import Native
+from olprouting.instances import StopReason
+
+if TYPE_CHECKING:
+    from olprouting.exact.options import SolveOptions
+    from olprouting.instances import Decision
+    from olprouting.instances.solve_result import Assignment
+
+NATIVE_SHARE = 0.25
+"""Part of the time limit that the native search may use."""
+
+NATIVE_S = 5.0
+"""Seconds it may use where there is no limit."""
+
+
+class Auto:
+    """The native search, then HiGHS (see the module)."""
+
+    abilities = Abilities(("combined",), warm_start=True, on_incumbent=False, node_limit=False)
+
+    def run(
+        self,
+        decision: Decision,
+        formulation: str,
+        options: SolveOptions,
+        start: Assignment | None,
+    ) -> Outcome:
+        """Solve `decision`; see `Backend`."""
+        limit_s = options.time_limit_s
+        first_s = NATIVE_S if limit_s is None else NATIVE_SHARE * limit_s
+        native = Native()
+        first = native.run(
+            decision,
+            native.abilities.formulations[0],
+            replace(options, time_limit_s=first_s, native={}),
+            start,
+        )
+        if first.stop_reason is not StopReason.TIME_LIMIT or limit_s == 0:
+            return first
+        rest_s = None if limit_s is None else max(0.0, limit_s - first.wall_s)
+        highs = Highs()
+        second = highs.run(
+            decision,
+            highs.abilities.formulations[0],
+            replace(options, time_limit_s=rest_s),
+            first.assignment,
+        )
+        bounds = [bound for bound in (first.bound, second.bound) if bound is not None]
+        found = [a for a in (first.assignment, second.assignment) if a is not None]
+        return Outcome(
+            second.stop_reason,
+            min(found, key=lambda assignment: objective(decision, assignment), default=None),
+            max(bounds, default=None),
+            first.wall_s + second.wall_s,
+            first.build_s + second.build_s,
+            f"native: {first.message}; highs: {second.message}",
+        )
