@@ -60,7 +60,7 @@ RefreshOption = Annotated[
     str, typer.Option(help="Renew the forecast every iteration, or every horizon iterations.")
 ]
 SolverOption = Annotated[
-    str, typer.Option(help="highs, cpsat, or any solver that Pyomo knows as pyomo:NAME.")
+    str, typer.Option(help="highs, native, auto (native, then highs), cpsat, or any of Pyomo as pyomo:NAME.")
 ]
 FormulationOption = Annotated[
     str | None, typer.Option(help="size-class or assignment.", show_default=False)
