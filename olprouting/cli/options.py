@@ -60,7 +60,10 @@ RefreshOption = Annotated[
     str, typer.Option(help="Renew the forecast every iteration, or every horizon iterations.")
 ]
 SolverOption = Annotated[
-    str, typer.Option(help="highs, native, auto (native, then highs), cpsat, or any of Pyomo as pyomo:NAME.")
+    str,
+    typer.Option(
+        help="highs, native, auto (native, then highs), cpsat, or any of Pyomo as pyomo:NAME."
+    ),
 ]
 FormulationOption = Annotated[
     str | None, typer.Option(help="size-class or assignment.", show_default=False)
@@ -123,12 +126,13 @@ def _with_arrivals(trace: Trace, arrivals: str, rng: np.random.Generator) -> Tra
     )
 
 
-def make_cluster(workers: int, slots: int, step_time: str) -> Cluster:
+def make_cluster(workers: int, slots: int, step_time: str, kv_tokens: int | None = None) -> Cluster:
     """Return a cluster of equal workers with a named step-time model."""
     from olprouting.instances import Cluster, StepTime
 
     preset = StepTime.preset(step_time, slots)
-    return Cluster.homogeneous(workers, slots, step_time=preset)
+    limits = None if kv_tokens is None else [kv_tokens] * workers
+    return Cluster.homogeneous(workers, slots, kv_tokens=limits, step_time=preset)
 
 
 def writable_folder(folder: Path) -> Path:

@@ -26,28 +26,29 @@ def plot_price_map(prices: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        A figure that belongs to no window. Panels of one resource share their colours.
+        A figure that belongs to no window. Every panel has colours of its own: exact prices stand
+        on few periods and are much higher there.
     """
     from matplotlib.figure import Figure as NewFigure
 
     kinds = list(dict.fromkeys(prices["kind"]))
     figure = NewFigure(figsize=(11, 2.6 * len(kinds)), layout="constrained")
     panels = figure.subplots(len(kinds), 2, squeeze=False, sharex=True, sharey=True)
-    for column, (resource, unit) in enumerate(PANELS):
-        top = float(prices[resource].max())
-        for row, kind in enumerate(kinds):
+    for row, kind in enumerate(kinds):
+        chosen = prices[prices["kind"] == kind]
+        for column, (resource, unit) in enumerate(PANELS):
             ax = panels[row][column]
-            chosen = prices[prices["kind"] == kind]
-            image = _draw(chosen.pivot_table(resource, "device", "period"), ax, top)
+            image = _draw(chosen.pivot_table(resource, "device", "period"), ax)
             ax.set(title=f"{kind} prices: {resource}")
-        figure.colorbar(image, ax=panels[:, column], label=unit)
-        panels[-1][column].set_xlabel("period")
+            figure.colorbar(image, ax=ax, label=unit)
+    for ax in panels[-1]:
+        ax.set_xlabel("period")
     for row in panels:
         row[0].set_ylabel("device")
     return figure
 
 
-def _draw(table: pd.DataFrame, ax: Axes, top: float) -> AxesImage:
+def _draw(table: pd.DataFrame, ax: Axes) -> AxesImage:
     periods = table.columns.to_numpy()
     extent = (periods[0] - 0.5, periods[-1] + 0.5, len(table) - 0.5, -0.5)
     ax.set_yticks(range(len(table)))
@@ -57,7 +58,7 @@ def _draw(table: pd.DataFrame, ax: Axes, top: float) -> AxesImage:
         interpolation="nearest",
         cmap="cividis",
         vmin=0.0,
-        vmax=top if top > 0 else 1.0,
+        vmax=float(table.to_numpy().max()) or 1.0,
         extent=extent,
     )
 

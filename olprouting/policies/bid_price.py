@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from olprouting.instances import StopReason
 from olprouting.policies.period_rule import PeriodRule, admit_by_score
 from olprouting.policies.period_situation import devices_of
 from olprouting.prices import (
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from olprouting.policies.period_situation import PeriodSituation
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View
-    from olprouting.prices import RateShift, SaaProblem
+    from olprouting.prices import PriceResult, RateShift, SaaProblem
 
     Floats = npt.NDArray[np.float64]
 
@@ -240,10 +241,24 @@ class ExactBidPriceRule(BidPriceRule):
         if len(self.update_s) % self.learning.exact_every:
             return
         problem = prices.problem(n_remain)
-        result = exact_prices(problem, solver=self.solver, options=self.solve_options)
+        result = minimising_prices(problem, self.solver, self.solve_options)
         if not result.converged:
             self.unsolved += 1
             return
         prices.batch[:], prices.memory[:] = prices.scaling.scaled_prices(
             result.batch, result.memory
         )
+
+
+def minimising_prices(problem: SaaProblem, solver: str, options: SolveOptions) -> PriceResult:
+    """Return exact prices (`olprouting.prices.exact_prices`).
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If the solve was interrupted.
+    """
+    result = exact_prices(problem, solver=solver, options=options)
+    if result.reason.startswith(f"not converged: {StopReason.INTERRUPTED}"):
+        raise KeyboardInterrupt
+    return result

@@ -10,9 +10,10 @@ import numpy as np
 from olprouting.exact.period import margins_of, solve_period, value_of
 from olprouting.exact.period.check_period import fits_whole
 from olprouting.instances import StopReason, relative_gap
+from olprouting.policies.bid_price import minimising_prices
 from olprouting.policies.period_programs import round_shares
 from olprouting.policies.period_rule import admit_by_score
-from olprouting.prices import exact_prices, value_at
+from olprouting.prices import value_at
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -121,7 +122,7 @@ def judge_period(
         If a solve was interrupted.
     """
     problem = sampled.problem
-    exact = exact_prices(sampled.sample, solver=solver, options=options)
+    exact = minimising_prices(sampled.sample, solver, options)
     by_exact = _starts(sampled, exact.batch, exact.memory)
     by_run = _starts(sampled, sampled.batch, sampled.memory)
     lp = _solved(problem, "lp", solver, options)
@@ -174,15 +175,17 @@ def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:
 
 def price_distance(sampled: SampledPeriod, exact: PriceResult) -> float | None:
     """Return what capacity costs at the prices' difference, relative to exact prices."""
-    apart = total = 0.0
-    for run, best, limits in (
-        (sampled.batch, exact.batch, sampled.slots),
-        (sampled.memory, exact.memory, sampled.kv_tokens),
-    ):
-        best, run = sampled.of_remaining(best), sampled.of_remaining(run)
-        apart += float((np.abs(run - best) * limits[:, None]).sum())
-        total += float((best * limits[:, None]).sum())
+    apart = capacity_cost(
+        sampled, np.abs(sampled.batch - exact.batch), np.abs(sampled.memory - exact.memory)
+    )
+    total = capacity_cost(sampled, exact.batch, exact.memory)
     return apart / total if total > 0 else None
+
+
+def capacity_cost(sampled: SampledPeriod, batch: Floats, memory: Floats) -> float:
+    """Return what the devices' whole capacity in the remaining periods costs, in reward."""
+    slots, tokens = sampled.of_remaining(batch), sampled.of_remaining(memory)
+    return float(sampled.slots @ slots.sum(axis=1) + sampled.kv_tokens @ tokens.sum(axis=1))
 
 
 def _starts(sampled: SampledPeriod, batch: Floats, memory: Floats) -> Pairs:

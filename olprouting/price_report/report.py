@@ -164,7 +164,8 @@ class PriceReport:
     records
         One entry per judged period of the bid-price run.
     prices
-        Prices of one judged period: kind, device, period, batch, memory.
+        Prices of the judged period in which the run's were highest: kind, device, period, batch,
+        memory.
     convergence
         f after so many steps on that period's dual: step, f, f_exact.
     notices

@@ -25,7 +25,7 @@ class SampledPeriod:
     Attributes
     ----------
     period
-        The engine's iteration.
+        Its number k, counted from the start of the run.
     problem
         The period's program, on the residuals of the real devices.
     sample
@@ -57,7 +57,7 @@ class SampledPeriod:
 
 def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
     """Return a copy of what `rule` based this decision on."""
-    from olprouting.policies.period_situation import devices_of
+    from olprouting.policies.period_situation import devices_of, period_of
     from olprouting.prices import Positions
 
     assert rule.last is not None
@@ -68,7 +68,7 @@ def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
     absolute = rule.prices.residuals.positions is Positions.ABSOLUTE
     pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
     return SampledPeriod(
-        period=event.view.iteration,
+        period=period_of(event.view, rule.options.period_s),
         problem=problem,
         sample=sample._replace(
             columns=sample.columns.rows(np.arange(sample.columns.size)),

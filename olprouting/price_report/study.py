@@ -20,7 +20,7 @@ from olprouting.policies import PolicyOptions, make_policy
 from olprouting.policies.bid_price import BidPriceRule
 from olprouting.policies.period_situation import period_of
 from olprouting.price_report.convergence import convergence_frame
-from olprouting.price_report.judge import PeriodRecord, judge_period
+from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
 from olprouting.price_report.limits import require_equal_limits
 from olprouting.price_report.report import PriceReport
 from olprouting.price_report.run_outcome import RunOutcome
@@ -249,12 +249,14 @@ class _Findings:
         options: SolveOptions,
         on_progress: OnProgress | None,
     ) -> None:
-        """Judge the periods; the last one with a price is the one to show."""
+        """Judge the periods; the one with the highest prices is the one to show."""
+        highest = -1.0
         for number, sampled in enumerate(periods, start=1):
             record, exact = judge_period(sampled, solver=solver, options=options)
             self.records.append(record)
-            if self.shown is None or exact.batch.any() or exact.memory.any():
-                self.shown = (sampled, exact)
+            cost = capacity_cost(sampled, sampled.batch, sampled.memory)
+            if cost > highest:
+                highest, self.shown = cost, (sampled, exact)
             if on_progress is not None:
                 on_progress("judge periods", number, len(periods))
 
