@@ -38,7 +38,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     InputError
         An error that lists the known names and suggests the nearest.
     """
-    names = sorted(known)
+    names = sorted(map(str, known))  # plain text, whatever enumeration they come from
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return InputError(f"unknown {kind} {name!r}; known: {', '.join(names)}.{hint}")

@@ -36,6 +36,25 @@ ReplayOption = Annotated[
     typer.Option(help="Repeat the admissions of a --requests-out file.", show_default=False),
 ]
 DelayOption = Annotated[int, typer.Option(min=0, help="Age of loads and counts, in iterations.")]
+ClockOption = Annotated[
+    str,
+    typer.Option(help="barrier (workers step together) or independent (each at its own pace)."),
+]
+KernelOption = Annotated[
+    str, typer.Option(help="decode, or mixed: an iteration of prefill before the first token.")
+]
+KvTokensOption = Annotated[
+    int | None, typer.Option(min=1, help="KV limit per worker, tokens.", show_default=False)
+]
+KvModeOption = Annotated[
+    str, typer.Option(help="How KV is counted: tokens, blocks, or reserve (prompt + longest).")
+]
+OversizeOption = Annotated[
+    str, typer.Option(help="A request no worker can ever hold: error or reject.")
+]
+PeriodsOption = Annotated[
+    int | None, typer.Option(min=1, help="Stop after period T.", show_default=False)
+]
 MaxIterationsOption = Annotated[
     int | None, typer.Option(min=0, help="Stop after so many iterations.", show_default=False)
 ]
@@ -65,7 +84,13 @@ def simulate(
     solver: o.SolverOption = "highs",
     formulation: o.FormulationOption = None,
     time_limit: TimeLimitOption = 10.0,
+    clock: ClockOption = "barrier",
+    kernel: KernelOption = "decode",
+    kv_tokens: KvTokensOption = None,
+    kv_mode: KvModeOption = "tokens",
+    oversize: OversizeOption = "error",
     step_time: o.StepTimeOption = "balance-authors",
+    periods: PeriodsOption = None,
     max_iterations: MaxIterationsOption = None,
     seed: o.SeedOption = 0,
     series: SeriesOption = None,
@@ -81,7 +106,7 @@ def simulate(
         if target is not None:
             writable_target(target)
     from olprouting.cli.progress import announce_compilation, progress_bar
-    from olprouting.engine import replay_policy
+    from olprouting.engine import KvOptions, replay_policy
     from olprouting.engine import simulate as run
     from olprouting.forecasts import make_forecast
     from olprouting.policies import ExactPolicy, PolicyOptions, make_policy
@@ -112,12 +137,16 @@ def simulate(
     with progress_bar() as advance:
         result = run(
             workload.trace,
-            o.make_cluster(workers, slots, step_time),
+            o.make_cluster(workers, slots, step_time, kv_tokens),
             rule,
             backlog=workload.backlog,
             forecast=make_forecast(forecast),
             refresh=refresh,
             signal_delay=signal_delay,
+            clock=clock,
+            kernel=kernel,
+            kv=KvOptions(mode=kv_mode, oversize=oversize),
+            periods=periods,
             seed=seed,
             max_iterations=max_iterations,
             series_every=every if series is not None else None,

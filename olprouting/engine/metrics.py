@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from olprouting.instances.documents import aligned
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -168,9 +170,7 @@ class Metrics:
 
     def summary(self) -> str:
         """Return aligned lines for people."""
-        row = self.to_row()
-        width = max(map(len, row))
-        return "\n".join(f"{name:<{width}}  {_text(value)}" for name, value in row.items())
+        return aligned({name: _text(value) for name, value in self.to_row().items()})
 
 
 def _flat(prefix: str, parts: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -76,12 +76,14 @@ class PolicyGaps:
         """Sum up the records (at least one) of one policy and window."""
         tokens = np.array([record.gap_tokens for record in records])
         relative = np.array([record.gap for record in records])
+        metrics = run.result.metrics
+        assert metrics.mean_imbalance_tokens is not None  # the barrier clock always has one
         solve_s = np.array([record.solve_s + record.build_s for record in records])
         return cls(
             policy=records[0].policy,
             horizon=records[0].horizon,
-            mean_imbalance_tokens=run.result.metrics.mean_imbalance_tokens,
-            throughput_tokens_per_s=run.result.metrics.throughput_tokens_per_s,
+            mean_imbalance_tokens=metrics.mean_imbalance_tokens,
+            throughput_tokens_per_s=metrics.throughput_tokens_per_s,
             decisions=run.decisions,
             sampled=len(records),
             gap_mean_tokens=float(tokens.mean()),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.instances._checks import frozen
+from olprouting.instances.documents import aligned
 from olprouting.instances.gap import relative_gap
 
 if TYPE_CHECKING:
@@ -85,8 +86,7 @@ class PriceResult:
             "kv_token_price": f"up to {self.memory.max(initial=0.0):.6g}",
             "wall_s": round(self.wall_s, 6),
         }
-        width = max(map(len, rows))
-        return "\n".join(f"{name:<{width}}  {value}" for name, value in rows.items())
+        return aligned(rows)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per device and position: device, position (from 0), batch, memory."""
