@@ -12,6 +12,7 @@ from olprouting.cli.gaps import gaps
 from olprouting.cli.prices import prices
 from olprouting.cli.simulate import simulate
 from olprouting.cli.solve import solve
+from olprouting.cli.theory import theory
 from olprouting.cli.traces import traces_app
 from olprouting.errors import InputError
 
@@ -29,6 +30,7 @@ app.command()(gaps)
 app.command()(prices)
 app.command()(simulate)
 app.command()(solve)
+app.command()(theory)
 app.add_typer(traces_app)
 app.command()(doctor)
 

@@ -70,7 +70,6 @@ PeriodSecondsOption = Annotated[
         show_default=False,
     ),
 ]
-SolverOption = Annotated[str, typer.Option(help="Solver of the exact answers.")]
 TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact solve.")]
 OutOption = Annotated[
     Path | None, typer.Option(help="Folder for tables and figures.", show_default=False)
@@ -99,7 +98,6 @@ def prices(
     clip: ClipOption = False,
     policies: PoliciesOption = None,
     sample: SampleOption = "30",
-    solver: SolverOption = "highs",
     time_limit: TimeLimitOption = 5.0,
     step_time: StepTimeOption = "llama-2-7b-a100-tp1",
     clock: ClockOption = "barrier",
@@ -125,7 +123,6 @@ def prices(
     period_s = _period_s(cluster, clock, period_seconds)
     options = PolicyOptions(
         ties=ties,
-        solver=solver,
         time_limit_s=time_limit,
         period=PeriodOptions(
             weights=parse_weights(weights),

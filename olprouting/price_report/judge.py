@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Pairs = list[tuple[int, int]]
 
+SOLVER = "highs"
+"""It solves all three programs: the sample's dual, the LP and the integer program."""
+
 WAYS = ("subgradient", "exact", "rounding", "integer")
 """Ways to choose a period's starts: by either prices, the LP rounded, the integer program."""
 
@@ -99,16 +102,14 @@ class PeriodRecord:
     integer_s: float
 
 
-def judge_period(
-    sampled: SampledPeriod, *, solver: str, options: SolveOptions
-) -> tuple[PeriodRecord, PriceResult]:
-    """Compare the run's prices and starts with the exact ones of the same period.
+def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodRecord, PriceResult]:
+    """Compare the run's prices and starts with the exact ones of the same period, by HiGHS.
 
     Parameters
     ----------
     sampled
         The period.
-    solver, options
+    options
         How programs are solved.
 
     Returns
@@ -122,11 +123,11 @@ def judge_period(
         If a solve was interrupted.
     """
     problem = sampled.problem
-    exact = minimising_prices(sampled.sample, solver, options)
+    exact = minimising_prices(sampled.sample, SOLVER, options)
     by_exact = _starts(sampled, exact.batch, exact.memory)
     by_run = _starts(sampled, sampled.batch, sampled.memory)
-    lp = _solved(problem, "lp", solver, options)
-    integer = _solved(problem, "integer", solver, options)
+    lp = _solved(problem, "lp", options)
+    integer = _solved(problem, "integer", options)
     best = integer.value if integer.proven else integer.bound
     rewards = {
         "subgradient": reward_of(problem, list(sampled.started)),
@@ -207,11 +208,11 @@ def _started(result: PeriodResult) -> int:
     return 0 if result.x is None else round(float(result.x.sum()))
 
 
-def _solved(problem: PeriodProblem, form: str, solver: str, options: SolveOptions) -> PeriodResult:
+def _solved(problem: PeriodProblem, form: str, options: SolveOptions) -> PeriodResult:
     result = solve_period(
         problem,
         form=form,
-        solver=solver,
+        solver=SOLVER,
         drop_oversize=True,
         test_uniqueness=False,
         options=options,

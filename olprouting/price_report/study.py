@@ -108,9 +108,7 @@ def measure_prices(
     try:
         for rule in rules:
             found.add(runner.run(rule, periods if rule.name == JUDGED else None), runner.outcome)
-        found.judge(
-            periods.items, options.solver, SolveOptions(time_limit_s=time_limit_s), on_progress
-        )
+        found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
         found.look_closer(options, seed)
     except KeyboardInterrupt:
         found.interrupted = True
@@ -245,14 +243,13 @@ class _Findings:
     def judge(
         self,
         periods: Sequence[SampledPeriod],
-        solver: str,
         options: SolveOptions,
         on_progress: OnProgress | None,
     ) -> None:
         """Judge the periods; the one with the highest prices is the one to show."""
         highest = -1.0
         for number, sampled in enumerate(periods, start=1):
-            record, exact = judge_period(sampled, solver=solver, options=options)
+            record, exact = judge_period(sampled, options)
             self.records.append(record)
             cost = capacity_cost(sampled, sampled.batch, sampled.memory)
             if cost > highest:

@@ -65,9 +65,7 @@ def judged(trace):
         on_decision=lambda event: periods.append(sampled_period(event, rule)),
     )
     chosen = periods[:: max(1, len(periods) // 15)]
-    return [
-        (period, *judge_period(period, solver="highs", options=SolveOptions())) for period in chosen
-    ]
+    return [(period, *judge_period(period, SolveOptions())) for period in chosen]
 
 
 def test_the_judged_rule_always_runs_first_and_all_periods_are_judged(report):

@@ -1,0 +1,140 @@
+"""`olprouting prices` as a user meets it: real processes, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from olprouting.cli.prices import parse_weights
+from olprouting.errors import InputError
+from olprouting.instances import WEIGHT_SETS
+
+SMALL = [
+    *("--requests", "40", "--devices", "2", "--slots", "6", "--kv-tokens", "9000"),
+    *("--periods", "600", "--rate", "0.2", "--sample", "4"),
+]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "olprouting", "prices", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+def test_tables_fit_a_terminal_and_files_are_written(tmp_path):
+    out = tmp_path / "out"
+    done = run(*SMALL, "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    for name in ("bid-price", "round-robin", "jsq", "random", "power-of-two", "exact prices"):
+        assert name in done.stdout
+    assert "…" not in done.stdout  # what Rich does to cells that do not fit 80 columns
+    tables = {f"{t}.{s}" for t in _TABLES for s in ("csv", "parquet")}
+    assert {path.name for path in out.iterdir()} == {
+        "prices.json",
+        "prices.png",
+        "convergence.png",
+        *tables,
+    }
+
+
+_TABLES = ("runs", "periods", "prices", "convergence")
+
+
+def test_json_is_all_that_stands_on_stdout():
+    done = run(
+        *SMALL, "--policies", "lp-rounding", "--weights", "1/135,1/400,1/400,1,1,1", "--json"
+    )
+    document = json.loads(done.stdout)
+    assert [row["policy"] for row in document["runs"]] == ["bid-price", "lp-rounding"]
+    assert document["settings"]["kv_tokens"] == [9000, 9000]
+    assert document["settings"]["period"]["weights"]["alpha"] == pytest.approx(1 / 135)
+    assert document["settings"]["forecast"] == "noisy:0.2"
+
+
+def test_the_independent_clock_and_a_receding_horizon_run():
+    for more in (["--clock", "independent"], ["--last-period", "receding", "--periods", "400"]):
+        done = run(*SMALL, *more, "--policies", "jsq", "--json")
+        assert done.returncode == 0, done.stderr
+        assert len(json.loads(done.stdout)["starts"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--weights", "1,2,3"], "expected six numbers"),
+        (["--weights", "1,1,1,1,1,-1"], "weight zeta2 = -1.0"),
+        (["--weights", "1,1,1,1,1,x"], "'1,1,1,1,1,x'"),
+        (["--weights", "1/0,1,1,1,1,1"], "--weights"),
+        (["--weights", "latncy"], "latency, latency-only, requests"),
+        (["--rate", "0"], "rate = 0"),
+        (["--noise", "1.5"], "[0, 1]"),
+        (["--noise", "-0.1"], "[0, 1]"),
+        (["--kv-tokens", "100"], "KV tokens, the largest worker has 100"),
+        (["--normalizer", "large"], "auto, or a number > 0"),
+        (["--normalizer", "-1"], "reward_normalizer"),
+        (["--step-size", "0"], "step_size"),
+        (["--sample", "none"], "--sample"),
+        (["--policies", "greedy"], "unknown policy 'greedy'"),
+        (["--last-period", "never"], "fixed, receding"),
+        (["--clock", "wall"], "barrier, independent"),
+        (["--clock", "barrier", "--period-seconds", "1"], "period_s"),
+        (["--step-time", "fast"], "unknown step-time preset"),
+        (["--trace", "no-such-trace"], "no-such-trace"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(arguments, message):
+    done = run(*SMALL, *arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path):
+    taken = tmp_path / "file"
+    taken.write_text("")
+    began = time.monotonic()
+    done = run("--out", str(taken))
+    assert done.returncode == 2
+    assert "--out" in done.stderr
+    assert time.monotonic() - began < 60  # a guard against a hang, not a measurement
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_prints_what_is_finished_and_exits_130(tmp_path):
+    started = time.monotonic()
+    run(*SMALL, "--policies", "jsq")  # warms the compile cache
+    command = ["--requests", "20000", "--kv-tokens", "30000", "--periods", "90000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "olprouting", "prices", *command, "--out", "out"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(5 + 2 * (time.monotonic() - started))  # well into the first run
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted: the tables hold what was finished" in stderr
+    assert "Traceback" not in stderr
+    assert "every rule at these limits" in stdout
+
+
+def test_weights_by_name_are_the_published_ones():
+    for name, weights in WEIGHT_SETS.items():
+        assert parse_weights(name) == weights
+    assert parse_weights("1/135, 1/400,1/400,1,1,1") == WEIGHT_SETS["tail-latency"]
+    with pytest.raises(InputError, match="known"):
+        parse_weights("nothing")
