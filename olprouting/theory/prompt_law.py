@@ -15,6 +15,9 @@ from olprouting.errors import InputError
 SUM_TOLERANCE = 1e-9
 """How far probabilities may be from summing to 1; they are then scaled to do so."""
 
+MOST_SIZES = 2**25
+"""Sizes of the widest uniform law, so that a slip of the keyboard does not fill the memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class PromptLaw:
@@ -69,6 +72,8 @@ class PromptLaw:
             raise InputError(
                 f"uniform:{smallest}:{largest}: expected 1 <= smallest <= largest size"
             )
+        if largest - smallest >= MOST_SIZES:
+            raise InputError(f"uniform:{smallest}:{largest}: expected at most 2^25 sizes")
         sizes = np.arange(smallest, largest + 1)
         return cls(sizes, np.full(len(sizes), 1 / len(sizes)), f"uniform:{smallest}:{largest}")
 

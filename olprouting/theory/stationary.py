@@ -87,7 +87,7 @@ def stationary_imbalance(
     Raises
     ------
     InputError
-        If a parameter is out of range, or the law of a load needs more than 2^26 values.
+        If a parameter is out of range, or the law of a load needs more than 2^25 values.
 
     References
     ----------

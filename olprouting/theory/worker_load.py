@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 UNIT = 2.0**-53
 """Unit roundoff of float64."""
 
-LARGEST_WINDOW = 2**26
-"""Loads in the largest window that is computed, about 3 GB of memory."""
+LARGEST_WINDOW = 2**25
+"""Loads in the largest window that is computed, about 1.6 GB of memory."""
 
 DEFAULT_TAIL_MASS = 1e-18
 
@@ -89,7 +89,7 @@ def worker_load_law(
     Raises
     ------
     InputError
-        If a parameter is out of range, or the window would hold more than 2^26 loads.
+        If a parameter is out of range, or the window would hold more than 2^25 loads.
 
     References
     ----------
@@ -103,7 +103,7 @@ def worker_load_law(
     view = window(law, p, slots, tail_mass)
     if view.size > LARGEST_WINDOW:
         raise InputError(
-            f"the law of a worker's load needs {view.size} values, more than 2^26; "
+            f"the law of a worker's load needs {view.size} values, more than 2^25; "
             "use fewer slots, a larger p, or coarser prompt sizes"
         )
     prompts = np.zeros(view.size)

@@ -95,6 +95,7 @@ def test_a_sequence_is_one_period_of_a_pattern():
         (5, 0.5, 0, 2, "workers = 0 must be >= 1"),
         (5, 0.5, 2, 0, "slots = 0 must be >= 1"),
         (0, 0.5, 2, 2, "expected 1 <= smallest <= largest"),
+        (10**12, 0.5, 2, 2, "expected at most 2\\^25 sizes"),
         ([0.5, 0.4], 0.5, 2, 2, "sum to 0.9; they must sum to 1"),
         ([1.5, -0.5], 0.5, 2, 2, r"probability\[1\] = -0.5 must be >= 0"),
         ([math.nan, 1], 0.5, 2, 2, r"probability\[0\] = nan must be finite"),
