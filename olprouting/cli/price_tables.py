@@ -104,15 +104,15 @@ def _print_starts(report: PriceReport) -> None:
 def _print_prices(report: PriceReport) -> None:
     quality = report.quality
     assert quality is not None
-    distance = _number(quality.price_distance_mean, ".2f")
     typer.echo(
-        f"prices: f is {quality.f_gap_mean:.4g} above its exact minimum on average "
-        f"({quality.f_relative_gap_mean:.1%}), at most {quality.f_gap_max:.4g}; "
-        f"distance {distance} of the exact prices;\n"
-        f"exact prices start the same requests in {quality.share_same_requests:.0%} of the periods "
-        f"(on the same devices in {quality.share_same_pairs:.0%});\n"
-        f"not all that fits can start in {quality.share_contested:.0%} of them; an exact solve "
-        f"takes {quality.exact_p50_s * 1e3:.0f} ms (p99 {quality.exact_p99_s * 1e3:.0f})"
+        f"prices: f is {_number(quality.f_gap_mean, '.4g')} above its exact minimum on average "
+        f"({_percent(quality.f_relative_gap_mean)}), at most {_number(quality.f_gap_max, '.4g')};\n"
+        f"they differ from exact prices by {_number(quality.price_distance_mean, '.2f')} of those, "
+        f"which start the same requests in {_percent(quality.share_same_requests)}\n"
+        f"of the periods, on the same devices in {_percent(quality.share_same_pairs)}; "
+        f"not all that fits can start in {_percent(quality.share_contested)} of them.\n"
+        f"exact prices are proven in {_percent(quality.share_proven)} of periods, a solve takes "
+        f"{quality.exact_p50_s * 1e3:.0f} ms (p99 {quality.exact_p99_s * 1e3:.0f})"
     )
 
 

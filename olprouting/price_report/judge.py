@@ -47,7 +47,7 @@ class PeriodRecord:
     f_gap, f_relative_gap
         f_subgradient - f_exact, and that over max(|f_exact|, 1e-9).
     exact_converged
-        Whether the exact prices are proven.
+        Whether the exact prices were found and proven. If not, what compares with them is None.
     price_distance
         What the devices' capacity costs at |p - p*| relative to p*, from the current period on:
         sum of |differences| x limits over sum of p* x limits; None where all p* are 0.
@@ -76,14 +76,14 @@ class PeriodRecord:
     f_subgradient: float
     f_exact: float
     f_bound: float
-    f_gap: float
-    f_relative_gap: float
+    f_gap: float | None
+    f_relative_gap: float | None
     exact_converged: bool
     price_distance: float | None
-    same_requests: bool
-    same_pairs: bool
+    same_requests: bool | None
+    same_pairs: bool | None
     reward_subgradient: float
-    reward_exact: float
+    reward_exact: float | None
     reward_rounding: float
     reward_integer: float | None
     integer_bound: float | None
@@ -124,34 +124,27 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
     """
     problem = sampled.problem
     exact = minimising_prices(sampled.sample, SOLVER, options)
-    by_exact = _starts(sampled, exact.batch, exact.memory)
-    by_run = _starts(sampled, sampled.batch, sampled.memory)
     lp = _solved(problem, "lp", options)
     integer = _solved(problem, "integer", options)
     best = integer.value if integer.proven else integer.bound
-    rewards = {
+    rewards: dict[str, float | None] = {
         "subgradient": reward_of(problem, list(sampled.started)),
-        "exact": reward_of(problem, by_exact),
         "rounding": reward_of(problem, _rounded(problem, lp)),
     }
+    compared = _compared(sampled, exact)
+    rewards["exact"] = compared.pop("reward_exact")
     gaps: dict[str, Any] = {}
     for way, value in rewards.items():
         gaps |= {f"reward_{way}": value, f"gap_{way}": relative_gap(value, lp.bound)}
         gaps |= {f"loss_{way}": relative_gap(value, best)}
-    f_run = value_at(sampled.sample, sampled.batch, sampled.memory)
     record = PeriodRecord(
         period=sampled.period,
         waiting=problem.waiting,
         columns=exact.columns,
-        f_subgradient=f_run,
+        f_subgradient=value_at(sampled.sample, sampled.batch, sampled.memory),
         f_exact=exact.value,
         f_bound=exact.lower_bound,
-        f_gap=f_run - exact.value,
-        f_relative_gap=(f_run - exact.value) / max(abs(exact.value), 1e-9),
         exact_converged=exact.converged,
-        price_distance=price_distance(sampled, exact),
-        same_requests={j for j, _ in by_run} == {j for j, _ in by_exact},
-        same_pairs=set(by_run) == set(by_exact),
         reward_integer=integer.value,
         integer_bound=integer.bound,
         integer_proven=integer.proven,
@@ -161,9 +154,28 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         exact_s=exact.wall_s,
         lp_s=lp.wall_s + lp.build_s,
         integer_s=integer.wall_s + integer.build_s,
+        **compared,
         **gaps,
     )
     return record, exact
+
+
+def _compared(sampled: SampledPeriod, exact: PriceResult) -> dict[str, Any]:
+    """Return the fields that compare the run's prices with exact ones, None where not proven."""
+    if not exact.converged:
+        names = ("f_gap", "f_relative_gap", "price_distance", "same_requests", "same_pairs")
+        return dict.fromkeys((*names, "reward_exact"))
+    by_exact = _starts(sampled, exact.batch, exact.memory)
+    by_run = _starts(sampled, sampled.batch, sampled.memory)
+    f_gap = value_at(sampled.sample, sampled.batch, sampled.memory) - exact.value
+    return {
+        "f_gap": f_gap,
+        "f_relative_gap": f_gap / max(abs(exact.value), 1e-9),
+        "price_distance": price_distance(sampled, exact),
+        "same_requests": {j for j, _ in by_run} == {j for j, _ in by_exact},
+        "same_pairs": set(by_run) == set(by_exact),
+        "reward_exact": reward_of(sampled.problem, by_exact),
+    }
 
 
 def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:

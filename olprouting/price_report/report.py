@@ -96,10 +96,12 @@ def _relative(collected: Floats, bound: Floats) -> float | None:
 
 @dataclass(frozen=True)
 class PriceQuality:
-    """How far the run's prices are from the exact minimiser of the same dual.
+    """How far the run's prices are from the exact minimiser of the same dual, where that is proven.
 
     Attributes
     ----------
+    share_proven
+        Share of periods in which the exact prices are proven; the others are left out below.
     f_gap_mean, f_gap_max
         f(run's prices) - f(exact prices) over the whole history.
     f_relative_gap_mean, f_relative_gap_max
@@ -115,32 +117,32 @@ class PriceQuality:
         Seconds of an exact solve.
     """
 
-    f_gap_mean: float
-    f_gap_max: float
-    f_relative_gap_mean: float
-    f_relative_gap_max: float
+    share_proven: float
+    f_gap_mean: float | None
+    f_gap_max: float | None
+    f_relative_gap_mean: float | None
+    f_relative_gap_max: float | None
     price_distance_mean: float | None
     share_contested: float
-    share_same_requests: float
-    share_same_pairs: float
+    share_same_requests: float | None
+    share_same_pairs: float | None
     exact_p50_s: float
     exact_p99_s: float
 
     @classmethod
     def of(cls, records: tuple[PeriodRecord, ...]) -> PriceQuality:
         """Sum up records (at least one)."""
-        gaps, relative = _numbers(records, "f_gap"), _numbers(records, "f_relative_gap")
-        apart = _numbers(records, "price_distance")
         exact_s = _numbers(records, "exact_s")
         return cls(
-            f_gap_mean=float(gaps.mean()),
-            f_gap_max=float(gaps.max()),
-            f_relative_gap_mean=float(relative.mean()),
-            f_relative_gap_max=float(relative.max()),
-            price_distance_mean=float(apart.mean()) if len(apart) else None,
+            share_proven=float(np.mean([record.exact_converged for record in records])),
+            f_gap_mean=_mean(records, "f_gap"),
+            f_gap_max=_largest(records, "f_gap"),
+            f_relative_gap_mean=_mean(records, "f_relative_gap"),
+            f_relative_gap_max=_largest(records, "f_relative_gap"),
+            price_distance_mean=_mean(records, "price_distance"),
             share_contested=float(np.mean([record.contested for record in records])),
-            share_same_requests=float(np.mean([record.same_requests for record in records])),
-            share_same_pairs=float(np.mean([record.same_pairs for record in records])),
+            share_same_requests=_mean(records, "same_requests"),
+            share_same_pairs=_mean(records, "same_pairs"),
             exact_p50_s=float(np.quantile(exact_s, 0.5)),
             exact_p99_s=float(np.quantile(exact_s, 0.99)),
         )
@@ -149,6 +151,16 @@ class PriceQuality:
 def _numbers(records: tuple[PeriodRecord, ...], name: str) -> Floats:
     values = [getattr(record, name) for record in records]
     return np.array([value for value in values if value is not None], dtype=np.float64)
+
+
+def _mean(records: tuple[PeriodRecord, ...], name: str) -> float | None:
+    values = _numbers(records, name)
+    return float(values.mean()) if len(values) else None
+
+
+def _largest(records: tuple[PeriodRecord, ...], name: str) -> float | None:
+    values = _numbers(records, name)
+    return float(values.max()) if len(values) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +223,7 @@ class PriceReport:
         columns = ["policy", "reward", "finished", "unfinished", "satisfaction"]
         lines = str(self.to_frame()[columns].to_string(index=False))
         quality = self.quality
-        if quality is None:
+        if quality is None or quality.f_relative_gap_mean is None:
             return lines
         return (
             f"{lines}\nprices: f {quality.f_relative_gap_mean:.2%} above its minimum on average, "

@@ -126,7 +126,7 @@ def test_ctrl_c_prints_what_is_finished_and_exits_130(tmp_path):
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, stderr
     assert "interrupted: the tables hold what was finished" in stderr
     assert "Traceback" not in stderr
     assert "every rule at these limits" in stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -169,6 +169,24 @@ def test_with_a_receding_horizon_a_late_start_is_worth_as_much_as_an_early_one()
     first = collected_reward(run, receding, "decode")
     one = simulate(lonely.head(1), CLUSTER, make_policy("jsq", 2, OPTIONS))
     assert first == pytest.approx(2 * collected_reward(one, receding, "decode"))
+
+
+def test_exact_prices_that_are_not_proven_compare_with_nothing(judged, monkeypatch):
+    """Regression: after a time limit p = 0 stood in, and f(run) - f(exact) was negative."""
+    from olprouting.price_report import PriceQuality
+    from olprouting.prices import exact_prices
+
+    def out_of_time(problem, **options):
+        return replace(exact_prices(problem), converged=False, reason="not converged: time_limit")
+
+    monkeypatch.setattr("olprouting.policies.bid_price.exact_prices", out_of_time)
+    record, _ = judge_period(judged[3][0], SolveOptions())
+    assert not record.exact_converged
+    assert record.f_gap is record.price_distance is record.same_requests is None
+    assert record.reward_exact is record.gap_exact is record.loss_exact is None
+    quality = PriceQuality.of((record,))
+    assert quality.share_proven == 0
+    assert quality.f_gap_mean is quality.share_same_pairs is None
 
 
 def test_the_same_seed_gives_the_same_report(trace, report):
