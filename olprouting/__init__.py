@@ -9,46 +9,86 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from olprouting.engine import SimulationResult, replay_policy, simulate
-    from olprouting.errors import InputError
-    from olprouting.exact import SolveOptions, export, objective, recheck, solve, solver_names
-    from olprouting.forecasts import NoisyOracle, Oracle, make_forecast
-    from olprouting.gaps import GapReport, measure_gaps
-    from olprouting.instances import (
-        Cluster,
-        Decision,
-        Growth,
-        PowerModel,
-        SloWeights,
-        SolveResult,
-        StepTime,
-        StopReason,
-        Trace,
-    )
-    from olprouting.policies import (
-        BidPriceOptions,
-        PeriodOptions,
-        Policy,
-        PolicyOptions,
-        View,
-        decision_of,
-        make_policy,
-        policy_names,
-        register_policy,
-    )
-    from olprouting.price_report import PriceReport, measure_prices
-    from olprouting.traces import read_trace, resolve, trace_names, write_trace
+    from olprouting.engine import KvOptions as KvOptions
+    from olprouting.engine import SimulationResult as SimulationResult
+    from olprouting.engine import replay_policy as replay_policy
+    from olprouting.engine import simulate as simulate
+    from olprouting.errors import InputError as InputError
+    from olprouting.exact import SolveOptions as SolveOptions
+    from olprouting.exact import export as export
+    from olprouting.exact import objective as objective
+    from olprouting.exact import recheck as recheck
+    from olprouting.exact import solve as solve
+    from olprouting.exact import solver_names as solver_names
+    from olprouting.exact.period import export_period as export_period
+    from olprouting.exact.period import solve_period as solve_period
+    from olprouting.forecasts import NoisyOracle as NoisyOracle
+    from olprouting.forecasts import Oracle as Oracle
+    from olprouting.forecasts import make_forecast as make_forecast
+    from olprouting.gaps import GapReport as GapReport
+    from olprouting.gaps import measure_gaps as measure_gaps
+    from olprouting.instances import Cluster as Cluster
+    from olprouting.instances import Decision as Decision
+    from olprouting.instances import Growth as Growth
+    from olprouting.instances import PeriodProblem as PeriodProblem
+    from olprouting.instances import PeriodResult as PeriodResult
+    from olprouting.instances import PowerModel as PowerModel
+    from olprouting.instances import SloWeights as SloWeights
+    from olprouting.instances import SolveResult as SolveResult
+    from olprouting.instances import StepTime as StepTime
+    from olprouting.instances import StopReason as StopReason
+    from olprouting.instances import Trace as Trace
+    from olprouting.policies import BidPriceOptions as BidPriceOptions
+    from olprouting.policies import PeriodOptions as PeriodOptions
+    from olprouting.policies import Policy as Policy
+    from olprouting.policies import PolicyOptions as PolicyOptions
+    from olprouting.policies import View as View
+    from olprouting.policies import decision_of as decision_of
+    from olprouting.policies import make_policy as make_policy
+    from olprouting.policies import policy_names as policy_names
+    from olprouting.policies import register_policy as register_policy
+    from olprouting.price_report import PriceReport as PriceReport
+    from olprouting.price_report import measure_prices as measure_prices
+    from olprouting.traces import read_trace as read_trace
+    from olprouting.traces import resolve as resolve
+    from olprouting.traces import trace_names as trace_names
+    from olprouting.traces import write_trace as write_trace
 
 _MODULES = {
-    "engine": ("SimulationResult", "replay_policy", "simulate"),
+    "engine": (
+        "KvOptions",
+        "SimulationResult",
+        "replay_policy",
+        "simulate",
+    ),
     "errors": ("InputError",),
-    "exact": ("SolveOptions", "export", "objective", "recheck", "solve", "solver_names"),
-    "forecasts": ("NoisyOracle", "Oracle", "make_forecast"),
-    "gaps": ("GapReport", "measure_gaps"),
+    "exact": (
+        "SolveOptions",
+        "export",
+        "objective",
+        "recheck",
+        "solve",
+        "solver_names",
+    ),
+    "exact.period": (
+        "export_period",
+        "solve_period",
+    ),
+    "forecasts": (
+        "NoisyOracle",
+        "Oracle",
+        "make_forecast",
+    ),
+    "gaps": (
+        "GapReport",
+        "measure_gaps",
+    ),
     "instances": (
         "Cluster",
         "Decision",
         "Growth",
+        "PeriodProblem",
+        "PeriodResult",
         "PowerModel",
         "SloWeights",
         "SolveResult",
@@ -67,55 +107,27 @@ _MODULES = {
         "policy_names",
         "register_policy",
     ),
-    "price_report": ("PriceReport", "measure_prices"),
-    "traces": ("read_trace", "resolve", "trace_names", "write_trace"),
+    "price_report": (
+        "PriceReport",
+        "measure_prices",
+    ),
+    "traces": (
+        "read_trace",
+        "resolve",
+        "trace_names",
+        "write_trace",
+    ),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
-__all__ = [
-    "BidPriceOptions",
-    "Cluster",
-    "Decision",
-    "GapReport",
-    "Growth",
-    "InputError",
-    "NoisyOracle",
-    "Oracle",
-    "PeriodOptions",
-    "Policy",
-    "PolicyOptions",
-    "PowerModel",
-    "PriceReport",
-    "SimulationResult",
-    "SloWeights",
-    "SolveOptions",
-    "SolveResult",
-    "StepTime",
-    "StopReason",
-    "Trace",
-    "View",
-    "decision_of",
-    "export",
-    "make_forecast",
-    "make_policy",
-    "measure_gaps",
-    "measure_prices",
-    "objective",
-    "policy_names",
-    "read_trace",
-    "recheck",
-    "register_policy",
-    "replay_policy",
-    "resolve",
-    "simulate",
-    "solve",
-    "solver_names",
-    "trace_names",
-    "write_trace",
-]
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import REPOSITORY
 
+REPOSITORY = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMES = re.compile(r"^(wall_s|build_s) .*$", re.MULTILINE)
 
@@ -26,7 +27,7 @@ def test_python_blocks_print_the_text_blocks():
     for code in blocks("python"):
         output = io.StringIO()
         with contextlib.redirect_stdout(output):
-            exec(code, namespace)  # noqa: S102
+            exec(code, namespace)
         if output.getvalue():
             printed.append(TIMES.sub("", output.getvalue()))
     assert printed == shown[-len(printed) :]
