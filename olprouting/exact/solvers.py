@@ -1,7 +1,7 @@
 """The solvers by name: which there are, which can be used here, and loading one.
 
-``auto``, ``native``, ``highs``, ``cpsat`` and ``brute-force`` are our own backends. Any solver that Pyomo
-knows may be named as ``pyomo:<name>``, or plainly where it is one of the usual MIP solvers.
+``auto``, ``native``, ``highs``, ``cpsat`` and ``brute-force`` are our own backends. Any solver that
+Pyomo knows may be named as ``pyomo:<name>``, or plainly where it is one of the usual MIP solvers.
 """
 
 from __future__ import annotations
