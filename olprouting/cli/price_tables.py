@@ -41,8 +41,11 @@ def print_report(report: PriceReport) -> None:
         typer.echo(f"note: {notice}", err=True)
     censored = [run.policy for run in report.runs if run.censored]
     if censored:
+        fixed = settings["period"]["last_period"] == "fixed"
+        where = f" past T={settings['period']['periods']} nobody is admitted;" if fixed else ""
         typer.echo(
-            f"note: requests are unfinished with {', '.join(censored)}; the latencies lack them",
+            f"note:{where} requests are unfinished with {', '.join(censored)}, the latencies lack "
+            "them",
             err=True,
         )
     if report.interrupted:
@@ -119,11 +122,12 @@ def _print_prices(report: PriceReport) -> None:
 def _print_times(runs: Sequence[RunOutcome]) -> None:
     """Print the times of rules that plan by periods; others run compiled within the engine."""
     for run in runs:
-        if run.route_p50_s is not None:
-            typer.echo(
-                f"{run.policy}: a routing call takes {_pair(run.route_p50_s, run.route_p99_s)} ms "
-                f"(p50/p99), the price update in it {_pair(run.update_p50_s, run.update_p99_s)}"
-            )
+        if run.route_p50_s is None:
+            continue
+        update = _pair(run.update_p50_s, run.update_p99_s)
+        learning = "" if run.update_p50_s is None else f", the price update in it {update}"
+        times = _pair(run.route_p50_s, run.route_p99_s)
+        typer.echo(f"{run.policy}: a routing call takes {times} ms (p50/p99){learning}")
 
 
 def _number(value: float | None, form: str) -> str:
