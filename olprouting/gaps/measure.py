@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from olprouting.policies import Policy
 
 
+JSQ_DRAWS = 20
+"""How often the baseline breaks its ties anew, for its average value on a state."""
+
+
 class Lookahead(StrEnum):
     """The window by which a policy's decisions are judged."""
 
@@ -51,7 +55,7 @@ class GapRecord:
     value_tokens
         Weighted imbalance the policy's assignment leaves.
     jsq_value_tokens
-        The same for JSQ on the same state.
+        The same for JSQ on the same state, on average over its random tie-breaks.
     best_tokens, bound_tokens
         Best assignment found and proven lower bound; equal where proven.
     status
@@ -156,7 +160,7 @@ class Judge:
             admissions=decision.admissions,
             free_slots=int(decision.free_slots.sum()),
             value_tokens=float(value),
-            jsq_value_tokens=float(objective(decision, self._jsq_assignment(sampled))),
+            jsq_value_tokens=self._jsq_value(decision, sampled),
             best_tokens=float(best),
             bound_tokens=float(bound),
             status=result.status,
@@ -173,11 +177,12 @@ class Judge:
         decision = decision_of(sampled.view, self.gamma, self.growth)
         return decision if lookahead else decision.myopic()
 
-    def _jsq_assignment(self, sampled: SampledDecision) -> Assignment:
+    def _jsq_value(self, decision: Decision, sampled: SampledDecision) -> float:
         rng = np.random.default_rng([self.seed, sampled.view.iteration])
-        view = sampled.view
-        myopic = np.ascontiguousarray(view.projected_load_tokens[:, :1])
-        return tuple(sorted(self.jsq.route(view._replace(projected_load_tokens=myopic), rng)))
+        myopic = np.ascontiguousarray(sampled.view.projected_load_tokens[:, :1])
+        view = sampled.view._replace(projected_load_tokens=myopic)
+        draws = (tuple(self.jsq.route(view, rng)) for _ in range(JSQ_DRAWS))
+        return float(sum(objective(decision, pairs) for pairs in draws) / JSQ_DRAWS)
 
 
 def weighted_peak(decision: Decision, assignment: Assignment) -> float:
