@@ -81,7 +81,7 @@ def simulate(
     refresh: o.RefreshOption = "iteration",
     signal_delay: DelayOption = 0,
     ties: o.TiesOption = "random",
-    solver: o.SolverOption = "highs",
+    solver: o.SolverOption = "auto",
     formulation: o.FormulationOption = None,
     time_limit: TimeLimitOption = 10.0,
     clock: ClockOption = "barrier",

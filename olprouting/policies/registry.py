@@ -72,7 +72,7 @@ class PolicyOptions:
     s_greedy: int = 7
     br_growth: str = "frozen"
     subset_search: str = "auto"
-    solver: str = "highs"
+    solver: str = "auto"
     formulation: str | None = None
     time_limit_s: float | None = 10.0
     growth: str = "growing"
