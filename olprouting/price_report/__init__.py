@@ -2,6 +2,14 @@
 
 from olprouting.price_report.judge import PeriodRecord, judge_period
 from olprouting.price_report.limits import require_equal_limits
+from olprouting.price_report.pareto import (
+    METRICS,
+    ParetoFront,
+    ParetoPoint,
+    non_dominated,
+    pareto,
+    weight_sweep,
+)
 from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
 from olprouting.price_report.run_outcome import RunOutcome, collected_reward
 from olprouting.price_report.sampled_period import SampledPeriod
@@ -10,6 +18,9 @@ from olprouting.price_report.workload import poisson_by_period, typical_step_s
 
 __all__ = [
     "DEFAULT_POLICIES",
+    "METRICS",
+    "ParetoFront",
+    "ParetoPoint",
     "PeriodRecord",
     "PriceQuality",
     "PriceReport",
@@ -19,7 +30,10 @@ __all__ = [
     "collected_reward",
     "judge_period",
     "measure_prices",
+    "non_dominated",
+    "pareto",
     "poisson_by_period",
     "require_equal_limits",
     "typical_step_s",
+    "weight_sweep",
 ]
