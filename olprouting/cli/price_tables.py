@@ -52,20 +52,37 @@ def print_report(report: PriceReport) -> None:
         typer.echo("interrupted: the tables hold what was finished", err=True)
 
 
+def warn_never_started(report: PriceReport) -> None:
+    """Say on stderr, in one line, how many requests each rule never started."""
+    counts = [f"{run.policy} {run.never_started}" for run in report.runs if run.never_started]
+    if not counts:
+        return
+    period = report.settings["period"]
+    fixed = period["last_period"] == "fixed"
+    cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
+    typer.secho(
+        f"WARNING: never started, of {report.settings['requests']} requests: "
+        f"{', '.join(counts)}{cause}",
+        err=True,
+        bold=True,
+    )
+
+
 def _print_runs(runs: Sequence[RunOutcome]) -> None:
     print_table(
         "Runs",
         {"policy": [run.policy for run in runs]},
         {
             "reward": [f"{run.reward:,.1f}" for run in runs],
-            "satisf.": [_percent(run.satisfaction) for run in runs],
-            "req/per.": [_number(run.requests_per_period, ".3f") for run in runs],
-            "tok/per.": [_number(run.tokens_per_period, ".1f") for run in runs],
+            "sat.": [_percent(run.satisfaction) for run in runs],
+            "req/p.": [_number(run.requests_per_period, ".3f") for run in runs],
+            "tok/p.": [_number(run.tokens_per_period, ".1f") for run in runs],
             "tok/s": [f"{run.throughput_tokens_per_s:,.0f}" for run in runs],
             "unfin.": [f"{run.unfinished}{'*' if run.censored else ''}" for run in runs],
+            "never": [str(run.never_started) for run in runs],
             "preempt": [str(run.preemptions) for run in runs],
         },
-        "satisf.: first token within t2 periods; * latencies lack these",
+        "sat.: first token within t2; * latencies lack these; never: never started",
     )
 
 

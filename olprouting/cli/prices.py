@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olprouting.cli import options as o
-from olprouting.cli.price_tables import print_report
+from olprouting.cli.price_tables import print_report, warn_never_started
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +38,13 @@ NoiseOption = Annotated[
 PeriodsOption = Annotated[int, typer.Option(min=1, help="T, the number of periods.")]
 LastPeriodOption = Annotated[
     str, typer.Option(help="fixed (T is the last period) or receding (T counted from now).")
+]
+ResidualsOption = Annotated[
+    str,
+    typer.Option(
+        help="Room that is planned with: true (the real devices) or open-loop (the rule's own "
+        "starts at forecast lengths)."
+    ),
 ]
 StepsOption = Annotated[int, typer.Option(min=0, help="Subgradient steps K per period.")]
 StepSizeOption = Annotated[float, typer.Option(help="Step size eta, > 0.")]
@@ -89,6 +96,7 @@ def prices(
     noise: NoiseOption = 0.2,
     periods: PeriodsOption = 1000,
     last_period: LastPeriodOption = "fixed",
+    residuals: ResidualsOption = "true",
     steps: StepsOption = 5,
     step_size: StepSizeOption = 0.01,
     batch: BatchOption = 64,
@@ -131,6 +139,7 @@ def prices(
             periods=periods,
             last_period=last_period,
             period_s=period_s,
+            residuals=residuals,
         ),
         bid_price=BidPriceOptions(
             steps=steps,
@@ -163,6 +172,7 @@ def prices(
         typer.echo(json.dumps(report.to_document()))
     else:
         print_report(report)
+    warn_never_started(report)
     for path in written:
         typer.echo(f"wrote {path}", err=True)
     if report.interrupted:

@@ -32,6 +32,11 @@ class PeriodOptions:
         Whether a latency equal to its threshold counts.
     period_s
         Length of a period in seconds, > 0; None makes every iteration of the barrier clock one.
+    residuals
+        ``"true"``: the room that the real devices have. ``"open-loop"``: what is left by the
+        rule's own bookings, which hold every start for its forecast length and never hear of the
+        devices again (authors' code). Real free slots limit starts in either case; a booked start
+        that overflows a device's KV tokens leads to preemption, and is booked again.
 
     Raises
     ------
@@ -46,8 +51,10 @@ class PeriodOptions:
     last_period: str = "fixed"
     inclusive: bool = False
     period_s: float | None = None
+    residuals: str = "true"
 
     def __post_init__(self) -> None:
+        _named("residuals", self.residuals, ("true", "open-loop"))
         _named("last_period", self.last_period, ("fixed", "receding"))
         _at_least_one("periods", self.periods)
         for name in ("t1", "t2"):
@@ -59,6 +66,11 @@ class PeriodOptions:
     def receding(self) -> bool:
         """Whether T periods are always to come."""
         return self.last_period == "receding"
+
+    @property
+    def open_loop(self) -> bool:
+        """Whether residuals are those of the rule's own bookings."""
+        return self.residuals == "open-loop"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.policies.period_situation import period_of, situation_of
+from olprouting.policies.period_situation import Bookings, period_of, situation_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -53,6 +53,7 @@ class PeriodRule(ABC):
         self.random_ties = random_ties
         self._iteration = 0
         self._warned = False
+        self._bookings = Bookings()
 
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs to start; none past the last period, with a warning.
@@ -64,11 +65,14 @@ class PeriodRule(ABC):
         if view.iteration <= self._iteration:
             self.begin_run()
         self._iteration = view.iteration
-        situation = situation_of(view, self.options)
+        situation = situation_of(view, self.options, self._bookings)
         if situation is None:
             self._warn(period_of(view, self.options.period_s), len(view.waiting_requests))
             return ()
-        return self.choose(situation, view, rng)
+        pairs = self.choose(situation, view, rng)
+        if self.options.open_loop:
+            self._bookings.add(situation, view, pairs)
+        return pairs
 
     @abstractmethod
     def choose(self, situation: PeriodSituation, view: View, rng: np.random.Generator) -> Pairs:
@@ -77,6 +81,7 @@ class PeriodRule(ABC):
     def begin_run(self) -> None:
         """Forget what an earlier run left."""
         self._warned = False
+        self._bookings = Bookings()
 
     def _warn(self, period: int, waiting: int) -> None:
         if self._warned:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.instances import PeriodProblem
+from olprouting.instances.request_curves import active_periods
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.policies.bid_price_options import PeriodOptions
-    from olprouting.policies.device_view import DeviceView
+    from olprouting.policies.device_view import DeviceView, Residuals
+    from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View
 
     Ints = npt.NDArray[np.int64]
@@ -31,8 +33,8 @@ class PeriodSituation:
         k, counted from the start of the run.
     problem
         The program of periods k..T; with a receding horizon, of periods 1..T counted from now.
-        Residuals are those of the real devices; a device in the middle of a step has no slot in
-        the first period.
+        Residuals are those of the real devices, or of the bookings; a device has no more slots in
+        the first period than are really free, none in the middle of a step.
     slots, kv_tokens
         The residuals with those slots, shape (G, T-k+1): what prices are learned from.
     """
@@ -43,6 +45,45 @@ class PeriodSituation:
     kv_tokens: Ints
 
 
+@dataclass
+class Bookings:
+    """The occupancy table of a rule that looks at no device: its own starts, as forecast.
+
+    Attributes
+    ----------
+    starts
+        Per start: period, device, prompt tokens, periods booked, and KV tokens charged at least.
+    """
+
+    starts: list[tuple[int, int, int, int, int]] = field(default_factory=list)
+
+    def add(self, situation: PeriodSituation, view: View, pairs: Pairs) -> None:
+        """Book starts for their forecast lengths."""
+        problem = situation.problem
+        active = active_periods(problem.decode_tokens, problem.kernel)
+        reserved = view.waiting_kv_tokens
+        for j, g in pairs:
+            at_least = int(reserved[j]) if len(reserved) else 0
+            prompt = int(view.waiting_prompt_tokens[j])
+            self.starts.append((situation.period, int(g), prompt, int(active[j]), at_least))
+
+    def residuals(self, devices: DeviceView, period: int, periods: int) -> Residuals:
+        """Return the room by the bookings in `period` and the next `periods` - 1 periods."""
+        self.starts = [start for start in self.starts if start[0] + start[3] > period]
+        table = np.array(self.starts, np.int64).reshape(-1, 5)
+        began, device, prompt, booked, reserved = np.ascontiguousarray(table.T)
+        age = period - began
+        booked_devices = replace(
+            devices,
+            resident_worker=device,
+            resident_prompt_tokens=prompt,
+            resident_age=age,
+            resident_remaining=booked - age,
+            resident_reserved_tokens=reserved,
+        )
+        return booked_devices.residuals(periods)
+
+
 def period_of(view: View, period_s: float | None) -> int:
     """Return k: the iteration, or floor(clock / period_s) + 1."""
     if period_s is None:
@@ -50,8 +91,19 @@ def period_of(view: View, period_s: float | None) -> int:
     return math.floor(devices_of(view).clock_s / period_s) + 1
 
 
-def situation_of(view: View, options: PeriodOptions) -> PeriodSituation | None:
+def situation_of(
+    view: View, options: PeriodOptions, bookings: Bookings | None = None
+) -> PeriodSituation | None:
     """Return the program that a view with devices poses, or None past the last period.
+
+    Parameters
+    ----------
+    view
+        What the rule sees.
+    options
+        The program; with open-loop residuals it needs `bookings`.
+    bookings
+        The rule's own starts until now; none by default.
 
     Raises
     ------
@@ -63,7 +115,11 @@ def situation_of(view: View, options: PeriodOptions) -> PeriodSituation | None:
     if period > options.periods and not options.receding:
         return None
     first = 1 if options.receding else period
-    room = devices.residuals(options.periods - first + 1)
+    periods = options.periods - first + 1
+    if options.open_loop:
+        room = (bookings or Bookings()).residuals(devices, period, periods)
+    else:
+        room = devices.residuals(periods)
     startable = room.slots.copy()
     np.minimum(startable[:, 0], view.free_slots, out=startable[:, 0])
     problem = PeriodProblem(

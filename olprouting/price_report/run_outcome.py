@@ -30,6 +30,8 @@ class RunOutcome:
         Reward of all starts (`collected_reward`).
     finished, unfinished, rejected
         Requests.
+    never_started
+        Those among the unfinished that were never dispatched to a device.
     censored
         Whether requests are unfinished, so that latencies miss the slowest.
     satisfaction
@@ -56,6 +58,7 @@ class RunOutcome:
     finished: int
     unfinished: int
     rejected: int
+    never_started: int
     censored: bool
     satisfaction: float | None
     preemptions: int
@@ -118,6 +121,7 @@ class RunOutcome:
             finished=metrics.finished,
             unfinished=metrics.unfinished,
             rejected=metrics.rejected,
+            never_started=int(((run.admission_iteration <= 0) & ~run.rejected).sum()),
             censored=metrics.censored,
             satisfaction=None if periods is None else run.satisfaction_rate(options.t2),
             preemptions=0 if metrics.kv is None else metrics.kv.preemptions,
