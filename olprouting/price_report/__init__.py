@@ -1,8 +1,6 @@
 """Floor 4, what bid prices achieve on a trace, and how far they are from exact ones."""
 
-from olprouting.price_report.judge import PeriodRecord, judge_period
-from olprouting.price_report.limits import require_equal_limits
-from olprouting.price_report.pareto import (
+from olprouting.price_report.frontier import (
     METRICS,
     ParetoFront,
     ParetoPoint,
@@ -10,6 +8,8 @@ from olprouting.price_report.pareto import (
     pareto,
     weight_sweep,
 )
+from olprouting.price_report.judge import PeriodRecord, judge_period
+from olprouting.price_report.limits import require_equal_limits
 from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
 from olprouting.price_report.run_outcome import RunOutcome, collected_reward
 from olprouting.price_report.sampled_period import SampledPeriod

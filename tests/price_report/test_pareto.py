@@ -125,9 +125,9 @@ def test_metrics_in_periods_need_common_periods(trace):
 
 
 def test_ctrl_c_keeps_the_runs_finished_until_then(trace, front, monkeypatch):
-    from olprouting.price_report import study
+    from olprouting.price_report.runner import Runner
 
-    whole, runs = study._Runner.run, []
+    whole, runs = Runner.run, []
 
     def run_two(runner, *arguments):
         runs.append(runner)
@@ -135,7 +135,7 @@ def test_ctrl_c_keeps_the_runs_finished_until_then(trace, front, monkeypatch):
             raise KeyboardInterrupt
         return whole(runner, *arguments)
 
-    monkeypatch.setattr(study._Runner, "run", run_two)
+    monkeypatch.setattr(Runner, "run", run_two)
     cut = pareto(trace, CLUSTER, WEIGHTS, front.metrics, options=OPTIONS)
     assert cut.interrupted
     assert [point.weights for point in cut.points] == list(WEIGHTS[:2])

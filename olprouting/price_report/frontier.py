@@ -13,7 +13,8 @@ from olprouting.errors import InputError, unknown_name
 from olprouting.instances import SloWeights
 from olprouting.instances.request_curves import Kernel
 from olprouting.policies import PolicyOptions, make_policy
-from olprouting.price_report.study import JUDGED, _check, _Runner
+from olprouting.price_report.runner import Runner, check_conditions
+from olprouting.price_report.study import JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
     from olprouting.price_report.run_outcome import RunOutcome
-    from olprouting.price_report.study import OnProgress
+    from olprouting.price_report.runner import OnProgress
 
 _LATENCIES = tuple(
     f"{name}_{what}{unit}"
@@ -222,7 +223,7 @@ def pareto(
     """
     options = options or PolicyOptions()
     vectors = tuple(weights)
-    _check(cluster, options, clock, sample=None)
+    check_conditions(cluster, options, clock, sample=None)
     _check_choice(metrics, vectors, clock)
     found: list[tuple[SloWeights, RunOutcome]] = []
     notices: list[str] = []
@@ -230,7 +231,7 @@ def pareto(
     try:
         for vector in vectors:
             chosen = replace(options, period=replace(options.period, weights=vector))
-            runner = _Runner(trace, cluster, chosen, forecast, clock, kernel, kv, seed, on_progress)
+            runner = Runner(trace, cluster, chosen, forecast, clock, kernel, kv, seed, on_progress)
             run = runner.run(make_policy(JUDGED, cluster.workers, chosen), None)
             found.append((vector, runner.outcome(run)))
             notices += runner.notices
