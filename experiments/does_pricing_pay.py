@@ -1,0 +1,320 @@
+"""Does pricing pay? Bid prices against plain rules at equal limits, and one cause at a time.
+
+Every case is compared with round robin on the same requests, by the same reward and up to the same
+period T. Intervals are Student's t over seeds, paired where differences are shown.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import pandas as pd
+import typer
+from scipy import stats
+
+import olprouting as olp
+from olprouting.price_report import RunOutcome, poisson_by_period, require_equal_limits
+from olprouting.prices import ClippedRewardsWarning
+from olprouting.traces import profile_names
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRICS = (
+    "reward",
+    "ttft_mean",
+    "ttft_p99",
+    "end_to_end_mean",
+    "end_to_end_p99",
+    "satisfaction",
+    "unfinished",
+    "never_started",
+    "preemptions",
+)
+DRAWN = ("reward", "ttft_mean", "ttft_p99", "end_to_end_mean", "end_to_end_p99", "satisfaction")
+BASELINE = "round-robin"
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all cases have in common.
+
+    Parameters
+    ----------
+    trace
+        A name or a file that `olprouting.resolve` knows.
+    requests, periods
+        Requests per seed, and T.
+    rate, noise
+        Poisson arrivals per period, and the spread of forecast lengths.
+    devices, slots, kv_tokens
+        The devices and their limits, the same for every rule.
+    exact_every
+        Exact prices are renewed every so many periods.
+    """
+
+    trace: str = "azure-2023-conv-like"
+    requests: int = 120
+    periods: int = 600
+    rate: float = 0.4
+    noise: float = 0.2
+    devices: int = 4
+    slots: int = 29
+    kv_tokens: int = 20_000
+    exact_every: int = 20
+
+    @property
+    def cluster(self) -> olp.Cluster:
+        """The devices."""
+        step = olp.StepTime.preset("llama-2-7b-a100-tp1", self.slots)
+        limits = [self.kv_tokens] * self.devices
+        return olp.Cluster([self.slots] * self.devices, kv_tokens=limits, step_time=step)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row: a rule, and what is changed against the common setting.
+
+    Parameters
+    ----------
+    name, policy
+        What the row is called, and its rule.
+    period, learning
+        Changes of `PeriodOptions` and `BidPriceOptions`.
+    noise
+        None keeps the setting's.
+    load
+        Factor of the setting's rate, and of its requests, so that arrivals take as long.
+    """
+
+    name: str
+    policy: str
+    period: dict[str, Any] = field(default_factory=dict)
+    learning: dict[str, Any] = field(default_factory=dict)
+    noise: float | None = None
+    load: float = 1.0
+
+    @property
+    def condition(self) -> tuple[Any, ...]:
+        """What the baseline must share: the arrivals, and how starts are rewarded."""
+        return self.load, self.period.get("last_period", "fixed")
+
+
+CASES = (
+    Case(BASELINE, BASELINE),
+    *(Case(name, name) for name in ("jsq", "random", "power-of-two")),
+    Case("bid-price, p=0", "bid-price", learning={"steps": 0}),
+    Case("bid-price, K=5", "bid-price"),
+    Case("bid-price-exact", "bid-price-exact"),
+    Case("lp-rounding", "lp-rounding"),
+    Case("period-integer", "period-integer"),
+    Case("K=5, perfect lengths", "bid-price", noise=0.0),
+    Case("K=5, receding T", "bid-price", period={"last_period": "receding"}),
+    Case("K=5, clipped at 1", "bid-price", learning={"reward_normalizer": 1.0, "clip": True}),
+    Case("K=5, open-loop", "bid-price", period={"residuals": "open-loop"}),
+    Case("p=0, load x 0.4", "bid-price", learning={"steps": 0}, load=0.4),
+    Case("K=5, load x 0.4", "bid-price", load=0.4),
+    Case("p=0, load x 0.7", "bid-price", learning={"steps": 0}, load=0.7),
+    Case("K=5, load x 0.7", "bid-price", load=0.7),
+)
+
+
+def run_case(case: Case, setting: Setting, seed: int) -> tuple[olp.SimulationResult, RunOutcome]:
+    """Run one case on the requests of one seed.
+
+    Parameters
+    ----------
+    case
+        The case.
+    setting
+        What all cases share.
+    seed
+        Draws requests, arrivals, forecasts and ties.
+
+    Returns
+    -------
+    tuple
+        The run and its summary.
+    """
+    options = olp.PolicyOptions(
+        solver="highs",
+        period=replace(olp.PeriodOptions(periods=setting.periods), **case.period),
+        bid_price=replace(olp.BidPriceOptions(exact_every=setting.exact_every), **case.learning),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClippedRewardsWarning)  # clipping is one of the cases
+        run = olp.simulate(
+            workload(setting, case.load, seed),
+            setting.cluster,
+            olp.make_policy(case.policy, setting.devices, options),
+            forecast=olp.NoisyOracle(setting.noise if case.noise is None else case.noise),
+            seed=seed,
+            periods=setting.periods,
+        )
+    return run, RunOutcome.of(run, options.period, "decode", [], [])
+
+
+def workload(setting: Setting, load: float, seed: int) -> olp.Trace:
+    """Return the requests of one seed: drawn from a profile, or at random rows of a trace."""
+    if setting.trace in profile_names():
+        trace = olp.resolve(setting.trace, requests=setting.requests, seed=seed)
+    else:
+        trace = olp.resolve(setting.trace)
+        rows = np.random.default_rng([seed, 1]).permutation(len(trace))[: setting.requests]
+        trace = trace.take(np.sort(rows))
+    trace = trace.head(round(len(trace) * load))
+    return poisson_by_period(trace, setting.rate * load, np.random.default_rng([seed, 2]))
+
+
+def run_seed(setting: Setting, seed: int, cases: tuple[Case, ...] = CASES) -> pd.DataFrame:
+    """Run all cases on the requests of one seed.
+
+    Returns
+    -------
+    DataFrame
+        A row per case: ``case``, ``seed``, the metrics, and ``difference_*`` to round robin.
+    """
+    baselines: dict[tuple[Any, ...], RunOutcome] = {}
+    runs, rows = [], []
+    for case in cases:
+        run, outcome = run_case(case, setting, seed)
+        runs.append(run)
+        require_equal_limits(runs)
+        if case.condition not in baselines:
+            same = replace(case, policy=BASELINE, period={"last_period": case.condition[1]})
+            baselines[case.condition] = run_case(same, setting, seed)[1]
+        row: dict[str, Any] = {"case": case.name, "seed": seed, "policy": run.policy}
+        row |= {"slots": int(run.cluster.slots.sum()), "kv_tokens": _total(run.cluster.kv_tokens)}
+        for metric in METRICS:
+            row[metric] = _value(outcome, metric)
+            base = _value(baselines[case.condition], metric)
+            row[f"difference_{metric}"] = row[metric] - base
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _total(limits: np.ndarray | None) -> int:
+    return 0 if limits is None else int(limits.sum())
+
+
+def _value(outcome: RunOutcome, metric: str) -> float:
+    value = getattr(outcome, metric)
+    return float("nan") if value is None else float(value)
+
+
+def summarise(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return means and t intervals over seeds.
+
+    Returns
+    -------
+    DataFrame
+        A row per case and metric: ``seeds``, ``mean``, ``low``, ``high``, and the same of the
+        paired difference to round robin.
+    """
+    rows = []
+    for case, group in runs.groupby("case", sort=False):
+        for metric in METRICS:
+            mean, low, high = interval(group[metric].to_numpy())
+            shift, least, most = interval(group[f"difference_{metric}"].to_numpy())
+            rows.append(
+                {
+                    "case": case,
+                    "metric": metric,
+                    "seeds": len(group),
+                    "mean": mean,
+                    "low": low,
+                    "high": high,
+                    "difference": shift,
+                    "difference_low": least,
+                    "difference_high": most,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def interval(values: np.ndarray) -> tuple[float, float, float]:
+    """Return the mean and its t interval; values that are all equal have none but themselves."""
+    mean = float(values.mean())
+    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    half = float(stats.t.ppf((1 + LEVEL) / 2, max(1, len(values) - 1))) * spread
+    half /= len(values) ** 0.5
+    return mean, mean - half, mean + half
+
+
+def to_markdown(summary: pd.DataFrame) -> str:
+    """Return two tables, means and differences, each with half widths of the intervals."""
+    parts = []
+    for title, mean, low in (
+        ("Means", "mean", "low"),
+        ("Paired differences to round robin", "difference", "difference_low"),
+    ):
+        head = ["case", *METRICS]
+        lines = [f"{title} over {int(summary.seeds.min())} seeds, ± half of the 95% t interval", ""]
+        lines += [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+        for case, group in summary.groupby("case", sort=False):
+            cells = [_cell(row[mean], row[mean] - row[low]) for _, row in group.iterrows()]
+            lines.append(f"| {case} | {' | '.join(cells)} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(mean: float, half: float) -> str:
+    digits = 3 if abs(mean) < 1 and half < 1 else 1
+    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def draw(summary: pd.DataFrame) -> Figure:
+    """Draw the differences to round robin with their intervals, one panel per metric."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 9), layout="constrained")
+    axes = figure.subplots(2, 3, sharey=True)
+    for ax, metric in zip(axes.flat, DRAWN, strict=True):
+        rows = summary[(summary.metric == metric) & (summary.case != BASELINE)]
+        half = rows.difference_high - rows.difference
+        ax.errorbar(rows.difference, rows.case, xerr=half, fmt="o", markersize=4, capsize=3)
+        ax.axvline(0, color="0.6", linewidth=1)
+        ax.set_title(metric.replace("_", " "))
+    axes[0, 0].invert_yaxis()  # the panels share it
+    figure.suptitle("Difference to round robin, 95% t intervals over seeds (latencies in periods)")
+    return figure
+
+
+def write(runs: pd.DataFrame, out: Path) -> None:
+    """Write runs, summary, tables and figure to a folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    summary = summarise(runs)
+    runs.to_csv(out / "does_pricing_pay_runs.csv", index=False, float_format="%.6g")
+    summary.to_csv(out / "does_pricing_pay.csv", index=False, float_format="%.6g")
+    (out / "does_pricing_pay.md").write_text(to_markdown(summary), encoding="utf-8")
+    draw(summary).savefig(out / "does_pricing_pay.png", dpi=80)
+
+
+def main(
+    trace: Annotated[str, typer.Option(help="A profile, a public trace, or a file.")] = (
+        Setting.trace
+    ),
+    full: Annotated[bool, typer.Option(help="10 seeds of 250 requests, T=1200.")] = False,
+    seeds: Annotated[int | None, typer.Option(min=2, help="How many seeds.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for tables and figure.")] = Path("results"),
+) -> None:
+    """Run every case over seeds; files are renewed after each seed from the second on."""
+    setting = Setting(trace=trace)
+    if full:
+        setting = replace(setting, requests=250, periods=1200)
+    frames: list[pd.DataFrame] = []
+    for seed in range(seeds or (10 if full else 3)):
+        frames.append(run_seed(setting, seed))
+        typer.echo(f"seed {seed} done", err=True)
+        if len(frames) > 1:
+            write(pd.concat(frames, ignore_index=True), out)
+    typer.echo((out / "does_pricing_pay.md").read_text(encoding="utf-8"))
+
+
+if __name__ == "__main__":
+    typer.run(main)

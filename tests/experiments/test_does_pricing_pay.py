@@ -1,0 +1,80 @@
+"""The pricing experiment at a tiny size: all rows, equal limits, intervals around their means."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "does_pricing_pay.py"
+
+
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("does_pricing_pay", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["does_pricing_pay"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def setting(script):
+    return script.Setting(requests=20, periods=200, rate=1.0, devices=2, slots=5, kv_tokens=9000)
+
+
+@pytest.fixture(scope="module")
+def runs(script, setting):
+    return pd.concat([script.run_seed(setting, seed) for seed in (0, 1)], ignore_index=True)
+
+
+def test_there_is_a_row_per_case_seed_and_metric(script, runs):
+    names = [case.name for case in script.CASES]
+    assert len(set(names)) == len(names)
+    assert runs.case.tolist() == names * 2
+    summary = script.summarise(runs)
+    assert len(summary) == len(names) * len(script.METRICS)
+    assert (summary.seeds == 2).all()
+
+
+def test_every_rule_ran_at_the_same_limits(runs):
+    """A rule that may hold more requests than another is not a better rule."""
+    assert set(zip(runs.slots, runs.kv_tokens, strict=True)) == {(10, 18000)}
+
+
+def test_intervals_contain_means_and_are_students_t(script, runs):
+    summary = script.summarise(runs)
+    assert (summary.low <= summary["mean"]).all()
+    assert (summary["mean"] <= summary.high).all()
+    assert (summary.difference_low <= summary.difference).all()
+    assert (summary.difference <= summary.difference_high).all()
+    mean, low, high = script.interval(np.array([1.0, 3.0]))  # t(0.975, 1) = 12.7062
+    assert (mean, low, high) == pytest.approx((2.0, 2 - 12.7062, 2 + 12.7062), abs=1e-4)
+
+
+def test_differences_are_paired_and_round_robin_differs_nowhere_from_itself(script, runs):
+    own = runs[runs.case == "round-robin"]
+    assert (own[[f"difference_{metric}" for metric in script.METRICS]] == 0).all(axis=None)
+    for seed in (0, 1):
+        base = own[own.seed == seed].iloc[0]
+        row = runs[(runs.case == "bid-price, K=5") & (runs.seed == seed)].iloc[0]
+        assert row.difference_reward == pytest.approx(row.reward - base.reward)
+
+
+def test_prices_and_causes_change_something_in_a_crowd(runs):
+    """A switch that does nothing anywhere would make the experiment worthless."""
+    rewards = runs.groupby("case").reward.sum()
+    for case in ("K=5, perfect lengths", "K=5, open-loop"):
+        assert rewards[case] != rewards["bid-price, K=5"]
+
+
+def test_files_are_written(script, runs, tmp_path):
+    script.write(runs, tmp_path)
+    table = (tmp_path / "does_pricing_pay.md").read_text(encoding="utf-8")
+    assert all(f"| {case.name} |" in table for case in script.CASES)
+    assert len(pd.read_csv(tmp_path / "does_pricing_pay_runs.csv")) == len(runs)
+    assert (tmp_path / "does_pricing_pay.png").stat().st_size > 5000
