@@ -37,6 +37,7 @@ METRICS = (
 )
 DRAWN = ("reward", "ttft_mean", "ttft_p99", "end_to_end_mean", "end_to_end_p99", "satisfaction")
 BASELINE = "round-robin"
+UNPRICED = "bid-price, p=0"
 LEVEL = 0.95
 
 
@@ -108,7 +109,7 @@ class Case:
 CASES = (
     Case(BASELINE, BASELINE),
     *(Case(name, name) for name in ("jsq", "random", "power-of-two")),
-    Case("bid-price, p=0", "bid-price", learning={"steps": 0}),
+    Case(UNPRICED, "bid-price", learning={"steps": 0}),
     Case("bid-price, K=5", "bid-price"),
     Case("bid-price-exact", "bid-price-exact"),
     Case("lp-rounding", "lp-rounding"),
@@ -237,6 +238,22 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def compare(runs: pd.DataFrame, case: str) -> pd.DataFrame:
+    """Return paired differences to a given case, of the cases at the same load and reward.
+
+    Returns
+    -------
+    DataFrame
+        As `summarise`, with the difference to `case` in place of that to round robin.
+    """
+    alike = [c.name for c in CASES if c.condition == Case("", "").condition]
+    rows = runs[runs.case.isin(alike)].copy()
+    base = runs[runs.case == case].set_index("seed")
+    for metric in METRICS:
+        rows[f"difference_{metric}"] = rows[metric] - rows.seed.map(base[metric])
+    return summarise(rows)
+
+
 def interval(values: np.ndarray) -> tuple[float, float, float]:
     """Return the mean and its t interval; values that are all equal have none but themselves."""
     mean = float(values.mean())
@@ -246,12 +263,14 @@ def interval(values: np.ndarray) -> tuple[float, float, float]:
     return mean, mean - half, mean + half
 
 
-def to_markdown(summary: pd.DataFrame) -> str:
-    """Return two tables, means and differences, each with half widths of the intervals."""
+def to_markdown(runs: pd.DataFrame) -> str:
+    """Return tables of means and of differences, with half widths of the intervals."""
     parts = []
-    for title, mean, low in (
-        ("Means", "mean", "low"),
-        ("Paired differences to round robin", "difference", "difference_low"),
+    plain, differ = ("mean", "low"), ("difference", "difference_low")
+    for title, summary, (mean, low) in (
+        ("Means", summarise(runs), plain),
+        ("Paired differences to round robin", summarise(runs), differ),
+        (f"Paired differences to {UNPRICED}", compare(runs, UNPRICED), differ),
     ):
         head = ["case", *METRICS]
         lines = [f"{title} over {int(summary.seeds.min())} seeds, ± half of the 95% t interval", ""]
@@ -291,7 +310,7 @@ def write(runs: pd.DataFrame, out: Path) -> None:
     summary = summarise(runs)
     runs.to_csv(out / "does_pricing_pay_runs.csv", index=False, float_format="%.6g")
     summary.to_csv(out / "does_pricing_pay.csv", index=False, float_format="%.6g")
-    (out / "does_pricing_pay.md").write_text(to_markdown(summary), encoding="utf-8")
+    (out / "does_pricing_pay.md").write_text(to_markdown(runs), encoding="utf-8")
     draw(summary).savefig(out / "does_pricing_pay.png", dpi=80)
 
 

@@ -65,6 +65,15 @@ def test_differences_are_paired_and_round_robin_differs_nowhere_from_itself(scri
         assert row.difference_reward == pytest.approx(row.reward - base.reward)
 
 
+def test_differences_to_the_rule_without_prices_leave_out_other_loads_and_rewards(script, runs):
+    table = script.compare(runs, script.UNPRICED).set_index(["case", "metric"]).difference
+    assert (table[script.UNPRICED] == 0).all()
+    reward = runs.groupby("case").reward.mean()
+    expected = reward["bid-price, K=5"] - reward[script.UNPRICED]
+    assert table["bid-price, K=5", "reward"] == pytest.approx(expected)
+    assert not {"K=5, load x 0.4", "K=5, receding T"} & set(table.index.get_level_values("case"))
+
+
 def test_prices_and_causes_change_something_in_a_crowd(runs):
     """A switch that does nothing anywhere would make the experiment worthless."""
     rewards = runs.groupby("case").reward.sum()
