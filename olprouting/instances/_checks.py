@@ -66,6 +66,15 @@ def positive(name: str, value: float, *, zero_allowed: bool = False) -> float:
     return value
 
 
+def latency_threshold(name: str, value: Any) -> float:
+    """Return `value` if it is a number of periods >= 1: nobody can be faster than one period."""
+    number = isinstance(value, int | float | np.integer | np.floating)
+    if not number or isinstance(value, bool) or not 1 <= value < np.inf:
+        raise InputError(f"{name} = {value!r} must be a finite number of periods >= 1")
+    plain: float = value.item() if isinstance(value, np.generic) else value
+    return plain
+
+
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return `array` made read-only (a copy if somebody else owns its memory)."""
     if not array.flags.owndata:

@@ -11,7 +11,12 @@ import numpy.typing as npt
 
 from olprouting.errors import InputError
 from olprouting.instances import reward as _reward
-from olprouting.instances._checks import frozen, number_array, positive, token_vector
+from olprouting.instances._checks import (
+    frozen,
+    latency_threshold,
+    number_array,
+    token_vector,
+)
 from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 from olprouting.instances.request_curves import (
     Kernel,
@@ -42,7 +47,7 @@ class PeriodProblem:
     weights
         Weights of the reward.
     t1, t2
-        Thresholds of end-to-end latency and of time to first token in periods, >= 0.
+        Thresholds of end-to-end latency and of time to first token in periods, >= 1.
     slots
         Residual slots of each device in each remaining period, shape (G, T-k+1), whole.
         Negative numbers (a device fuller than was predicted) become 0 and are counted.
@@ -98,7 +103,7 @@ class PeriodProblem:
             object.__setattr__(self, "age_offset", _whole("age_offset", self.age_offset, 0))
         object.__setattr__(self, "kernel", parse_kernel(self.kernel))
         for name in ("t1", "t2"):
-            object.__setattr__(self, name, _threshold(name, getattr(self, name)))
+            object.__setattr__(self, name, latency_threshold(name, getattr(self, name)))
         self._check_devices()
         self._check_requests()
 
@@ -277,14 +282,6 @@ def _whole(name: str, value: Any, least: int) -> int:
     if not integer or value < least:
         raise InputError(f"{name} = {value!r} must be an integer >= {least}")
     return int(value)
-
-
-def _threshold(name: str, value: Any) -> float:
-    number = isinstance(value, int | float | np.integer | np.floating)
-    if not number or isinstance(value, bool):
-        raise InputError(f"{name} = {value!r} must be a number of periods >= 0")
-    plain: float = value.item() if isinstance(value, np.generic) else value
-    return positive(name, plain, zero_allowed=True)
 
 
 def _columns(where: str, rows: Any, names: tuple[str, ...]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.instances import WEIGHT_SETS, SloWeights
-from olprouting.instances._checks import positive
+from olprouting.instances._checks import latency_threshold, positive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +22,7 @@ class PeriodOptions:
     weights
         Weights of the reward.
     t1, t2
-        Thresholds of end-to-end latency and of time to first token, in periods, >= 0.
+        Thresholds of end-to-end latency and of time to first token, in periods, >= 1.
     periods
         T >= 1.
     last_period
@@ -58,7 +58,7 @@ class PeriodOptions:
         _named("last_period", self.last_period, ("fixed", "receding"))
         _at_least_one("periods", self.periods)
         for name in ("t1", "t2"):
-            positive(name, getattr(self, name), zero_allowed=True)
+            latency_threshold(name, getattr(self, name))
         if self.period_s is not None:
             positive("period_s", self.period_s)
 
@@ -132,7 +132,7 @@ class BidPriceOptions:
             _at_least_one("guard_window", self.guard_window)
         for name in ("arrivals_per_period", "known_starts"):
             if getattr(self, name) is not None:
-                positive(name, getattr(self, name), zero_allowed=True)
+                latency_threshold(name, getattr(self, name))
         if self.n_remain == "known" and self.known_starts is None:
             raise InputError("n_remain = 'known' needs known_starts")
 

@@ -105,6 +105,11 @@ class PolicyOptions:
                 "use subset_search='reachable'"
             )
 
+    @property
+    def period_solver(self) -> str:
+        """Solver of the period programs: what ``auto`` comes to where no native search exists."""
+        return "highs" if self.solver == "auto" else self.solver
+
     @classmethod
     def names(cls) -> tuple[str, ...]:
         """Return the names of all options."""
@@ -239,7 +244,7 @@ def _period_rule(name: str, options: PolicyOptions) -> Policy:
             options.period,
             options.bid_price,
             random_ties=random_ties,
-            solver=options.solver,
+            solver=options.period_solver,
             solve_options=solve_options,
         )
     return PeriodProgramRule(
@@ -247,7 +252,7 @@ def _period_rule(name: str, options: PolicyOptions) -> Policy:
         options.period,
         random_ties=random_ties,
         form="lp" if name == "lp-rounding" else "integer",
-        solver=options.solver,
+        solver=options.period_solver,
         solve_options=solve_options,
     )
 

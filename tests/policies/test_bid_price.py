@@ -319,7 +319,7 @@ def test_weights_of_0_start_nobody():
         (lambda: PeriodOptions(periods=0), "periods = 0"),
         (lambda: PeriodOptions(last_period="sliding"), "known: fixed, receding"),
         (lambda: PeriodOptions(period_s=0.0), "period_s"),
-        (lambda: PeriodOptions(t2=-1), "t2"),
+        (lambda: PeriodOptions(t2=0), "t2 = 0 must be a finite number of periods >= 1"),
         (lambda: BidPriceOptions(record="column"), "known: period, request"),
         (lambda: BidPriceOptions(n_remain="all"), "arrivals, known, slots"),
         (lambda: BidPriceOptions(n_remain="known"), "known_starts"),
