@@ -132,7 +132,7 @@ class BidPriceOptions:
             _at_least_one("guard_window", self.guard_window)
         for name in ("arrivals_per_period", "known_starts"):
             if getattr(self, name) is not None:
-                latency_threshold(name, getattr(self, name))
+                positive(name, getattr(self, name), zero_allowed=True)
         if self.n_remain == "known" and self.known_starts is None:
             raise InputError("n_remain = 'known' needs known_starts")
 

@@ -313,6 +313,11 @@ def test_weights_of_0_start_nobody():
     assert (run.admission_iteration == -1).all()
 
 
+def test_arrivals_per_period_may_be_a_fraction():
+    # a rate below one request per period is the published setting; it is no latency threshold
+    assert BidPriceOptions(n_remain="arrivals", arrivals_per_period=0.4).arrivals_per_period == 0.4
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -323,6 +328,7 @@ def test_weights_of_0_start_nobody():
         (lambda: BidPriceOptions(record="column"), "known: period, request"),
         (lambda: BidPriceOptions(n_remain="all"), "arrivals, known, slots"),
         (lambda: BidPriceOptions(n_remain="known"), "known_starts"),
+        (lambda: BidPriceOptions(arrivals_per_period=-0.1), "arrivals_per_period = -0.1"),
         (lambda: BidPriceOptions(exact_every=0), "exact_every = 0"),
         (lambda: BidPriceOptions(guard_window=0), "guard_window = 0"),
         (lambda: rule(steps=-1), "steps = -1"),
