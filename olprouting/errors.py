@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+Member = TypeVar("Member", bound=StrEnum)
 
 
 class InputError(ValueError):
@@ -42,3 +45,26 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return InputError(f"unknown {kind} {name!r}; known: {', '.join(names)}.{hint}")
+
+
+def member_named(kind: type[Member], what: str, name: str) -> Member:
+    """Return the member of an enumeration that is called `name`.
+
+    Parameters
+    ----------
+    kind
+        The enumeration.
+    what
+        What was asked for, as for `unknown_name`.
+    name
+        The name that was given, or a member.
+
+    Raises
+    ------
+    InputError
+        If there is none; the message lists those that exist.
+    """
+    try:
+        return kind(name)
+    except ValueError:
+        raise unknown_name(what, str(name), list(kind)) from None

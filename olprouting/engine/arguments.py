@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, member_named
 
 if TYPE_CHECKING:
     from olprouting.instances import Cluster, Trace
@@ -30,10 +30,7 @@ def parse_clock(clock: Clock | str) -> Clock:
     InputError
         If there is none.
     """
-    try:
-        return Clock(clock)
-    except ValueError:
-        raise unknown_name("clock", str(clock), list(Clock)) from None
+    return member_named(Clock, "clock", clock)
 
 
 def release_mode(trace: Trace, backlog: int | None) -> int:

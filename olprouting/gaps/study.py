@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, member_named
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
 from olprouting.gaps.measure import GapRecord, Judge, Lookahead
@@ -172,10 +172,7 @@ class _Findings:
 
 
 def _windows(judged_by: Lookahead | str, own: int, horizon: int) -> tuple[int, ...]:
-    try:
-        lookahead = Lookahead(judged_by)
-    except ValueError:
-        raise unknown_name("window", str(judged_by), list(Lookahead)) from None
+    lookahead = member_named(Lookahead, "window", judged_by)
     if lookahead is Lookahead.OWN:
         return (own,)
     if lookahead is Lookahead.MYOPIC:

@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, member_named
 from olprouting.instances._checks import number_array, token_vector
 from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 
@@ -74,10 +74,7 @@ class Decision:
         object.__setattr__(self, "free_slots", slots)
         object.__setattr__(self, "waiting_prompt_tokens", sizes)
         object.__setattr__(self, "gamma", parse_gamma(self.gamma))
-        try:
-            object.__setattr__(self, "growth", Growth(self.growth))
-        except ValueError:
-            raise unknown_name("growth", str(self.growth), list(Growth)) from None
+        object.__setattr__(self, "growth", member_named(Growth, "growth", self.growth))
 
     @property
     def workers(self) -> int:

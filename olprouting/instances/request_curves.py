@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import unknown_name
+from olprouting.errors import member_named
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,10 +47,7 @@ def parse_kernel(kernel: Kernel | str) -> Kernel:
     InputError
         If there is none.
     """
-    try:
-        return Kernel(kernel)
-    except ValueError:
-        raise unknown_name("kernel", str(kernel), list(Kernel)) from None
+    return member_named(Kernel, "kernel", kernel)
 
 
 def first_token_delay(kernel: Kernel | str) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, member_named
 from olprouting.instances.request_curves import Kernel, active_periods, kv_tokens_at
 
 if TYPE_CHECKING:
@@ -47,10 +47,7 @@ def parse_positions(positions: Positions | str) -> Positions:
     InputError
         If there are none.
     """
-    try:
-        return Positions(positions)
-    except ValueError:
-        raise unknown_name("positions", str(positions), list(Positions)) from None
+    return member_named(Positions, "positions", positions)
 
 
 class Columns(NamedTuple):

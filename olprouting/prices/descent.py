@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, member_named
 from olprouting.instances._checks import positive
 from olprouting.prices.pricing_kernels import evaluate
 from olprouting.prices.result import PriceResult, verdict
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from olprouting.prices.problem import SaaProblem
 
     Floats = npt.NDArray[np.float64]
-
-
-Name = TypeVar("Name", bound=StrEnum)
 
 
 class StepRule(StrEnum):
@@ -75,7 +72,7 @@ class DescentOptions:
         if self.batch is not None:
             _whole("batch", self.batch, 1)
         object.__setattr__(self, "step_size", float(positive("step_size", self.step_size)))
-        object.__setattr__(self, "step_rule", _member(StepRule, "step rule", self.step_rule))
+        object.__setattr__(self, "step_rule", member_named(StepRule, "step rule", self.step_rule))
 
     @property
     def shrinking(self) -> bool:
@@ -141,7 +138,7 @@ def learn_prices(
     """
     began = time.perf_counter()
     options = options or DescentOptions()
-    iterate = _member(Iterate, "iterate", iterate)
+    iterate = member_named(Iterate, "iterate", iterate)
     _whole("every", every, 1)
     count = problem.columns.size
     check_problem(problem)
@@ -256,10 +253,3 @@ def _start(
 def _whole(name: str, value: int, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InputError(f"{name} = {value!r} must be an integer >= {least}")
-
-
-def _member(kind: type[Name], what: str, name: str) -> Name:
-    try:
-        return kind(name)
-    except ValueError:
-        raise unknown_name(what, str(name), list(kind)) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, member_named
 from olprouting.prices.columns import Columns, Positions, parse_positions
 from olprouting.prices.problem import SaaProblem
 
@@ -59,10 +59,7 @@ def remaining_starts(
     InputError
         If the rule is unknown, or what it needs is missing or negative.
     """
-    try:
-        rule = Remaining(rule)
-    except ValueError:
-        raise unknown_name("rule for n_remain", str(rule), list(Remaining)) from None
+    rule = member_named(Remaining, "rule for n_remain", rule)
     given: dict[str, float | None] = {
         "slots": None if slots is None else float(np.sum(np.asarray(slots))),
         "arrivals_per_period": arrivals_per_period,
