@@ -1,0 +1,146 @@
+"""Compiled survival curves: who outlives which age, and what that says of a request.
+
+A curve holds N(a), the number (or, censored, the probability) of lengths beyond a, for a from 0
+to its longest, and its running sum R(a) = N(0) + ... + N(a - 1). All a forecast needs is then at
+hand in O(1): for a request of age a with remaining r,
+
+    P(r > h) = N(a + h) / N(a)    and    c = E[min(r, H + 1)] = (R(a + H + 1) - R(a)) / N(a).
+
+Where N holds counts, c is one division of whole numbers, so that its ceiling is right.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
+
+CEILING_TOLERANCE: Final = 1e-9
+"""Rounding error of c where N is a product of ratios; counts below 10^9 never come so close."""
+
+
+class Curves(NamedTuple):
+    """Survival curves one after the other; curve k stands at ``first[k]:first[k + 1]``.
+
+    Curve 0 is that of all requests.
+
+    Attributes
+    ----------
+    first
+        Shape (K + 1,).
+    completed
+        Completed requests of every length, shape (first[K],).
+    running
+        Requests of every age that still run, the same shape; empty where they are left out.
+    beyond
+        N, the same shape.
+    reach
+        R, the same shape.
+    """
+
+    first: Ints
+    completed: Ints
+    running: Ints
+    beyond: Floats
+    reach: Floats
+
+
+@compiled
+def tabulate(curves: Curves, k: int) -> None:
+    """Compute N and R of curve `k` from the requests that completed, and those that run."""
+    start, end = curves.first[k], curves.first[k + 1]
+    if len(curves.running) == 0:
+        beyond = 0
+        for place in range(end - 1, start - 1, -1):
+            curves.beyond[place] = beyond
+            beyond += curves.completed[place]
+    else:
+        _product_limit(curves, start, end)
+    total = 0.0
+    for place in range(start, end):
+        curves.reach[place] = total
+        total += curves.beyond[place]
+
+
+@inlined
+def _product_limit(curves: Curves, start: int, end: int) -> None:
+    """Kaplan and Meier: N(a) = prod over l <= a of 1 - (completed at l) / (at risk at l)."""
+    at_risk, completions = 0, 0
+    for place in range(end - 1, start - 1, -1):
+        completions += curves.completed[place]
+        at_risk += curves.completed[place] + curves.running[place]
+        curves.beyond[place] = at_risk
+    beyond = 1.0 if completions > 0 else 0.0
+    for place in range(start, end):
+        if curves.completed[place] > 0:
+            beyond *= 1 - curves.completed[place] / curves.beyond[place]
+        curves.beyond[place] = beyond
+
+
+@inlined
+def beyond_age(curves: Curves, k: int, age: int) -> float:
+    """Return N(age); beyond the longest length it stays as it is there."""
+    return float(curves.beyond[min(curves.first[k] + age, curves.first[k + 1] - 1)])
+
+
+@inlined
+def reach_of(curves: Curves, k: int, age: int) -> float:
+    """Return R(age)."""
+    last = curves.first[k + 1] - 1
+    place = min(curves.first[k] + age, last)
+    return float(curves.reach[place] + (curves.first[k] + age - place) * curves.beyond[last])
+
+
+@inlined
+def speaking(curves: Curves, own: int) -> int:
+    """Return the curve that speaks for a request: its own if that has history, else that of all."""
+    return int(own) if own > 0 and curves.beyond[curves.first[own]] > 0 else 0
+
+
+@inlined
+def expected_remaining(curves: Curves, k: int, age: int, horizon: int) -> float:
+    """Return c in [1, H + 1]; H + 1 where nothing is known of this age."""
+    beyond = beyond_age(curves, k, age)
+    if beyond <= 0:
+        return horizon + 1.0
+    mean = (reach_of(curves, k, age + horizon + 1) - reach_of(curves, k, age)) / beyond
+    return min(max(mean, 1.0), horizon + 1.0)
+
+
+@inlined
+def outlast_probability(curves: Curves, k: int, age: int, offset: int) -> float:
+    """Return P(r > offset); 1 where nothing is known of this age."""
+    beyond = beyond_age(curves, k, age)
+    return beyond_age(curves, k, age + offset) / beyond if beyond > 0 else 1.0
+
+
+@inlined
+def cutoff_of(expected: float, horizon: int) -> int:
+    """Return ceil(c) in [1, H + 1]: the offset from which a request counts as gone."""
+    return min(max(math.ceil(expected - CEILING_TOLERANCE), 1), horizon + 1)
+
+
+@compiled
+def predict_ages(
+    curves: Curves,
+    curve: Ints,
+    age: Ints,
+    horizon: int,
+    finish_probability: Floats,
+    finisher_remaining: Floats,
+    expected: Floats,
+    covered: Bools,
+) -> None:
+    """Fill the last four, shape (n,), for requests of these curves and ages."""
+    for index in range(len(age)):
+        k = speaking(curves, curve[index])
+        outlasts = outlast_probability(curves, k, age[index], horizon)
+        c = expected_remaining(curves, k, age[index], horizon)
+        expected[index] = c
+        finish_probability[index] = 1 - outlasts
+        finisher_remaining[index] = 1.0
+        if outlasts < 1:
+            mean = (c - outlasts * (horizon + 1)) / (1 - outlasts)
+            finisher_remaining[index] = min(max(mean, 1.0), float(horizon))
+        covered[index] = k == curve[index] and beyond_age(curves, k, age[index]) > 0
