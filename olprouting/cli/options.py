@@ -69,6 +69,15 @@ FormulationOption = Annotated[
     str | None, typer.Option(help="size-class or assignment.", show_default=False)
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+RejectAfterOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="bid-price rules turn a request away that has waited for so many periods, if its "
+        "margin was negative all the time.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

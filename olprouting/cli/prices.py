@@ -104,6 +104,7 @@ def prices(
     n_remain: RemainOption = "slots",
     normalizer: NormalizerOption = "auto",
     clip: ClipOption = False,
+    reject_after: o.RejectAfterOption = None,
     policies: PoliciesOption = None,
     sample: SampleOption = "30",
     time_limit: TimeLimitOption = 5.0,
@@ -149,6 +150,7 @@ def prices(
             n_remain=n_remain,
             reward_normalizer=_normalizer(normalizer),
             clip=clip,
+            reject_after=reject_after,
         ),
     )
     forecast = NoisyOracle(noise)

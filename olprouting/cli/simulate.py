@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 PolicyOption = Annotated[
     str,
     typer.Option(
-        help="random, round-robin, power-of-two, jsq, least-load, br0, brh, exact, "
-        "or FILE.py:function."
+        help="random, round-robin, power-of-two, jsq, least-load, br0, brh, exact, bid-price, "
+        "bid-price-exact, lp-rounding, period-integer, or FILE.py:function."
     ),
 ]
 SeriesOption = Annotated[
@@ -90,6 +90,7 @@ def simulate(
     kv_mode: KvModeOption = "tokens",
     oversize: OversizeOption = "error",
     step_time: o.StepTimeOption = "balance-authors",
+    reject_after: o.RejectAfterOption = None,
     periods: PeriodsOption = None,
     max_iterations: MaxIterationsOption = None,
     seed: o.SeedOption = 0,
@@ -109,7 +110,7 @@ def simulate(
     from olprouting.engine import KvOptions, replay_policy
     from olprouting.engine import simulate as run
     from olprouting.forecasts import make_forecast
-    from olprouting.policies import ExactPolicy, PolicyOptions, make_policy
+    from olprouting.policies import BidPriceOptions, ExactPolicy, PolicyOptions, make_policy
 
     rule_options = PolicyOptions(
         ties=ties,
@@ -124,6 +125,7 @@ def simulate(
         formulation=formulation,
         time_limit_s=time_limit,
         growth=growth,
+        bid_price=BidPriceOptions(reject_after=reject_after),
     )
     if replay is not None:
         trace, arrivals = str(replay), "recorded"

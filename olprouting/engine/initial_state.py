@@ -91,7 +91,7 @@ def _requests(
         records["arrival_s"] = trace.arrival_s
     if trace.release_iteration is not None:
         records["arrival_iteration"] = trace.release_iteration
-    for name in ("worker", "admission", "release", "first_token", "finish"):
+    for name in ("worker", "admission", "release", "rejection", "first_token", "finish"):
         records[name] = -1
     for name in ("release_s", "first_token_s", "finish_s"):
         records[name] = np.nan

@@ -1,10 +1,10 @@
 """One iteration, compiled (balance paper, section 2).
 
 The iteration is `advance` (releases join the queue), `observe` (what the policy sees), the
-policy's choice, and `commit`: admissions, preemption where KV tokens would overflow, the step
-itself, in which every active request generates a token, and its end, at which those that
-generated their last one leave and the others grow. Both the compiled and the plain Python loop
-consist of these calls and nothing else.
+policy's choice, and `commit`: admissions and rejections, preemption where KV tokens would
+overflow, the step itself, in which every active request generates a token, and its end, at which
+those that generated their last one leave and the others grow. Both the compiled and the plain
+Python loop consist of these calls and nothing else.
 
 With the independent clock an iteration is what happens at one moment at which a worker is between
 steps; only such workers are offered to the policy. The barrier clock is the case in which all
@@ -23,6 +23,7 @@ from olprouting.engine.clock_kernels import pass_idle, run_barrier_step, run_to_
 from olprouting.engine.kv_kernels import observe_kv, preempt
 from olprouting.engine.projection_kernels import project, update_forecast, welcome
 from olprouting.engine.release_kernels import is_stuck, release
+from olprouting.policies.policy import REJECT
 from olprouting.policies.view import View
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ TWICE: Final = 3
 NO_SUCH_WORKER: Final = 4
 WORKER_FULL: Final = 5
 WORKER_TOO_SMALL: Final = 6
+MAY_NOT_REJECT: Final = 7
 
 
 @compiled
@@ -91,32 +93,41 @@ def observe(rules: Rules, state: State) -> View:
 
 @compiled
 def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
-    """Admit the chosen pairs and run the step; return COMMITTED or what is wrong with them."""
+    """Admit or reject as chosen and run the step; return COMMITTED or what is wrong with it."""
     now = state.now[0]
     waiting = now.tail - now.head
     free = 0
     for count in state.offered:
         free += count
     most = min(waiting, free)
-    admitted = len(position)
-    if admitted != len(worker) or admitted > most or (rules.exact_number and admitted < most):
+    chosen = len(position)
+    rejected = 0
+    for g in worker:
+        rejected += g == REJECT
+    if rejected > 0 and not rules.may_reject:
+        return MAY_NOT_REJECT
+    admitted = chosen - rejected
+    if chosen != len(worker) or admitted > most or (rules.exact_number and admitted < most):
         return WRONG_NUMBER
     first_slot = now.head
     furthest = -1
-    for index in range(admitted):
+    for index in range(chosen):
         if not 0 <= position[index] < waiting:
             return NO_SUCH_POSITION
         slot = first_slot + position[index]
         if state.queue[slot] < 0:
             return TWICE
+        furthest = max(furthest, position[index])
         g = worker[index]
+        if g == REJECT:
+            reject(state, slot)
+            continue
         if not 0 <= g < len(state.workers):
             return NO_SUCH_WORKER
         if state.offered[g] == 0:
             return WORKER_FULL
         if rules.kv_limited and state.queue_kv[slot] > state.workers[g].kv_limit:
             return WORKER_TOO_SMALL
-        furthest = max(furthest, position[index])
         admit(rules, state, slot, g)
     close_gaps(rules, state, first_slot + furthest)
     if rules.kv_limited:
@@ -149,6 +160,16 @@ def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
     enlist(state.requests, state.workers, state.complete_head, rules.prefill_steps, request)
     if rules.horizon > 0:
         welcome(state, request)
+
+
+@inlined
+def reject(state: State, slot: int) -> None:
+    """Turn the request in queue slot `slot` away."""
+    now = state.now[0]
+    state.requests[state.queue[slot]].rejection = now.iteration
+    state.queue[slot] = -1
+    now.rejected += 1
+    now.stalled = -1  # should the coming iteration be idle, it has changed something
 
 
 @inlined

@@ -108,7 +108,7 @@ class Metrics:
     ----------
     arrived, finished, rejected, unfinished
         Requests; ``arrived = finished + rejected + unfinished``. Rejected are those that no worker
-        could hold.
+        could ever hold, and those that the policy turned away.
     censored
         Whether requests are unfinished, so that latencies miss the slowest ones.
     iterations, idle_iterations

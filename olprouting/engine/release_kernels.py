@@ -70,6 +70,7 @@ def join_queue(rules: Rules, state: State) -> None:
     now.released += 1
     if state.requests[request].oversize:
         now.rejected += 1
+        state.requests[request].rejection = now.iteration
         return
     state.queue[now.tail] = request
     state.queue_prompt[now.tail] = state.requests[request].prompt

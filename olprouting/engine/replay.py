@@ -1,4 +1,4 @@
-"""Repeat the admissions of an exported run."""
+"""Repeat the admissions and rejections of an exported run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.policies.policy import FunctionPolicy, Pairs
+from olprouting.policies.policy import REJECT, FunctionPolicy, Pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
-    """Return a policy that repeats the admissions of an exported run.
+    """Return a policy that repeats the admissions and rejections of an exported run.
 
     Clock, kernel and KV options of the run are to be given to `simulate` again.
 
@@ -24,13 +24,13 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
     ----------
     requests
         `SimulationResult.to_frame` of a run, or that table read back from a file: its columns
-        ``worker`` and ``admission_iteration`` are used.
+        ``worker`` and ``admission_iteration`` are used, and ``rejection_iteration`` if it is there.
 
     Raises
     ------
     InputError
-        If a column is missing, a request was never admitted, or one was preempted: the table
-        tells its last admission only.
+        If a column is missing, a request was neither admitted nor rejected, or one was preempted:
+        the table tells its last admission only.
     """
     missing = {"worker", "admission_iteration"} - set(requests.columns)
     if missing:
@@ -43,25 +43,30 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
             f"row {row}: the request was preempted; the table tells its last admission only, so "
             "that the run cannot be replayed"
         )
-    never = admission < 1
-    if "rejected" in requests:
-        never &= ~requests["rejected"].to_numpy(np.bool_)
-    if never.any():
+    rejected = np.zeros(len(requests), np.bool_)
+    if "rejection_iteration" in requests:
+        rejection = requests["rejection_iteration"].to_numpy(np.int64)
+        rejected = rejection > 0
+        worker = np.where(rejected, REJECT, worker)
+        admission = np.where(rejected, rejection, admission)
+    if (admission < 1).any():
         raise InputError(
-            f"row {int(np.argmax(never))}: the request was never admitted; a run that did not "
-            "finish cannot be replayed"
+            f"row {int(np.argmax(admission < 1))}: the request was never admitted; a run that did "
+            "not finish cannot be replayed"
         )
 
     def route(view: View, rng: np.random.Generator) -> Pairs:
         planned = admission[view.waiting_requests]
         if (planned < view.iteration).any():
             row = view.waiting_requests[np.argmin(planned)]
+            what = "rejected" if rejected[row] else "admitted"
             raise InputError(
-                f"row {row}: the request was admitted in iteration {planned.min()}, but in this "
+                f"row {row}: the request was {what} in iteration {planned.min()}, but in this "
                 f"run it still waits in iteration {view.iteration}; trace, cluster and options "
                 "must be those of the exported run"
             )
         now = np.flatnonzero(planned == view.iteration)
         return zip(now.tolist(), worker[view.waiting_requests[now]].tolist(), strict=True)
 
-    return FunctionPolicy("replay", route, maximal=False)
+    # a rejection may come when no slot is free; only rules that ask for devices are asked then
+    return FunctionPolicy("replay", route, maximal=False, needs_residents=bool(rejected.any()))

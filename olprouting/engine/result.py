@@ -36,12 +36,13 @@ class SimulationResult:
     worker, admission_iteration, release_iteration
         Per request, shape (N,); -1 where it did not come to that. After preemption those of the
         last admission.
+    rejection_iteration
+        When each request was turned away, by the policy or on arrival because no worker can ever
+        hold it, shape (N,); -1 if it was not.
     first_token_iteration, finish_iteration
         Iterations of the first and the last token, likewise.
     preemptions
         How often each request was preempted, shape (N,).
-    rejected
-        Which requests were turned away because no worker could hold them, shape (N,).
     release_s, first_token_s, finish_s
         Per request in seconds, shape (N,); NaN where it did not come to that.
     series, series_load_tokens
@@ -62,10 +63,10 @@ class SimulationResult:
     worker: npt.NDArray[np.int64]
     admission_iteration: npt.NDArray[np.int64]
     release_iteration: npt.NDArray[np.int64]
+    rejection_iteration: npt.NDArray[np.int64]
     first_token_iteration: npt.NDArray[np.int64]
     finish_iteration: npt.NDArray[np.int64]
     preemptions: npt.NDArray[np.int64]
-    rejected: npt.NDArray[np.bool_]
     release_s: npt.NDArray[np.float64]
     first_token_s: npt.NDArray[np.float64]
     finish_s: npt.NDArray[np.float64]
@@ -75,6 +76,11 @@ class SimulationResult:
     interrupted: bool
     wall_s: float
 
+    @property
+    def rejected(self) -> npt.NDArray[np.bool_]:
+        """Which requests were turned away, shape (N,)."""
+        return self.rejection_iteration > 0
+
     def summary(self) -> str:
         """Return the metrics as aligned lines."""
         return self.metrics.summary()
@@ -83,8 +89,8 @@ class SimulationResult:
         """Return one row per request: trace columns, worker, iterations and times.
 
         Written to CSV or Parquet this is a trace that `replay_policy` can run again, unless
-        requests were preempted. Where KV limits left their mark it has columns ``preemptions``
-        and ``rejected``.
+        requests were preempted. Where there were any, it has columns ``preemptions``,
+        ``rejected`` and ``rejection_iteration``.
         """
         frame = self.trace.to_frame()
         for name in RUN_COLUMNS:
@@ -94,6 +100,7 @@ class SimulationResult:
         if self.preemptions.any() or self.rejected.any():
             frame["preemptions"] = self.preemptions
             frame["rejected"] = self.rejected
+            frame["rejection_iteration"] = self.rejection_iteration
         return frame
 
     def satisfaction_rate(self, t2: float, *, inclusive: bool = True) -> float | None:
@@ -179,10 +186,10 @@ def collect(
         worker=column("worker"),
         admission_iteration=column("admission"),
         release_iteration=column("release"),
+        rejection_iteration=column("rejection"),
         first_token_iteration=column("first_token"),
         finish_iteration=column("finish"),
         preemptions=column("preempted"),
-        rejected=(state.requests["oversize"] > 0) & (state.requests["release"] > 0),
         release_s=column("release_s"),
         first_token_s=column("first_token_s"),
         finish_s=column("finish_s"),

@@ -25,7 +25,7 @@ from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
 from olprouting.errors import InputError
 from olprouting.forecasts import LengthForecast, Oracle
 from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
-from olprouting.policies.policy import CompiledPolicy, Policy
+from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -117,8 +117,9 @@ def simulate(
     periods
         Stop after this iteration T (barrier clock); requests may then be unfinished.
     max_idle_iterations
-        If nothing is active and the policy admits nobody this many iterations in a row, the clock
-        jumps to the next release; if there is none, the run ends and leaves requests unfinished.
+        If nothing is active and the policy admits and rejects nobody this many iterations in a
+        row, the clock jumps to the next release; if there is none, the run ends and leaves
+        requests unfinished.
     on_decision
         Called at every iteration with something to admit, before the admissions.
     on_progress
@@ -155,6 +156,7 @@ def simulate(
         release_mode=mode,
         barrier=pace is Clock.BARRIER,
         exact_number=policy.maximal and not limited,
+        may_reject=not policy.maximal,
         last_iteration=periods or NEVER,
         max_stalled=max_idle_iterations,
         prefill_steps=first_token_delay(kernel),
@@ -307,12 +309,17 @@ def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> InputErro
         kernels.NO_SUCH_POSITION: (
             f"waiting positions must lie in 0..{len(view.waiting_requests) - 1}"
         ),
-        kernels.TWICE: "it admitted a request twice",
-        kernels.NO_SUCH_WORKER: f"workers must lie in 0..{len(view.free_slots) - 1}",
+        kernels.TWICE: "it chose a request twice",
+        kernels.NO_SUCH_WORKER: (
+            f"workers must lie in 0..{len(view.free_slots) - 1}, or be {REJECT} to reject"
+        ),
         kernels.WORKER_FULL: "it gave a worker more requests than it has free slots",
         kernels.WORKER_TOO_SMALL: (
             "it gave a worker a request that does not fit there even alone; compare "
             "waiting_kv_tokens with kv_free_tokens"
+        ),
+        kernels.MAY_NOT_REJECT: (
+            f"worker {REJECT} turns a request away, which only rules that are not maximal may do"
         ),
     }
     return InputError(f"policy {policy.name!r}, iteration {view.iteration}: {wrong[code]}")

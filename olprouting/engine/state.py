@@ -57,13 +57,14 @@ REQUEST = np.dtype(
         ("decode", np.int64),  # and forecast are those of what is left
         ("forecast", np.int64),  # active iterations, prefill included
         ("reserved", np.int64),  # KV tokens charged at least
-        ("oversize", np.int64),  # 1 if it is to be rejected
+        ("oversize", np.int64),  # 1 if it is to be rejected on arrival
         ("arrival_s", np.float64),
         ("arrival_iteration", np.int64),
         ("worker", np.int64),
         ("admission", np.int64),  # iteration of the run
         ("began", np.int64),  # iteration of its worker
         ("release", np.int64),
+        ("rejection", np.int64),  # iteration in which it was turned away
         ("release_s", np.float64),
         ("first_token", np.int64),
         ("first_token_s", np.float64),
@@ -118,15 +119,16 @@ class Rules(NamedTuple):
     row may pass idle although requests wait.
 
     `barrier` tells the clock: all workers in lockstep, or each at its own pace. `exact_number`
-    holds where a policy must admit all it can. A request of prompt s and age theta holds
-    max(s + theta + `age_offset`, reserved) KV tokens, rounded up to `block_tokens`; where
-    `kv_counts_tokens` nothing is reserved or rounded. It spends `prefill_steps` iterations (0 or
-    1) before its first token.
+    holds where a policy must admit all it can, `may_reject` where it is not maximal. A request of
+    prompt s and age theta holds max(s + theta + `age_offset`, reserved) KV tokens, rounded up to
+    `block_tokens`; where `kv_counts_tokens` nothing is reserved or rounded. It spends
+    `prefill_steps` iterations (0 or 1) before its first token.
     """
 
     release_mode: int
     barrier: bool
     exact_number: bool
+    may_reject: bool
     last_iteration: int
     max_stalled: int
     prefill_steps: int

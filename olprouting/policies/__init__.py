@@ -3,7 +3,7 @@
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.device_view import DeviceView, Residuals
 from olprouting.policies.exact import ExactPolicy, decision_of
-from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Pairs, Policy
+from olprouting.policies.policy import REJECT, CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
     PolicyOptions,
     make_policy,
@@ -13,6 +13,7 @@ from olprouting.policies.registry import (
 from olprouting.policies.view import View
 
 __all__ = [
+    "REJECT",
     "BidPriceOptions",
     "CompiledPolicy",
     "DeviceView",

@@ -10,6 +10,7 @@ import numpy as np
 from olprouting.instances import StopReason
 from olprouting.policies.period_rule import PeriodRule, admit_by_score
 from olprouting.policies.period_situation import devices_of
+from olprouting.policies.policy import REJECT
 from olprouting.prices import (
     BidPrices,
     DescentOptions,
@@ -56,7 +57,8 @@ class BidPriceRule(PeriodRule):
 
     In each period in which requests wait: take over the real residuals, take K steps from the last
     prices, record the pairs that become history, and start the pairs of positive margin in
-    decreasing order, as far as they fit. Before there is history, prices are 0.
+    decreasing order, as far as they fit. Before there is history, prices are 0. The others wait,
+    or are turned away (``learning.reject_after``).
 
     Parameters
     ----------
@@ -95,11 +97,12 @@ class BidPriceRule(PeriodRule):
         window = self.learning.guard_window
         self._guard = None if window is None else RateGuard(window, 10 * window)
         self._period = 0
-        self._seen = self._recorded = np.zeros(0, np.bool_)
+        self._waits_since = np.zeros(0, np.int64)
+        self._recorded = self._was_worth_it = np.zeros(0, np.bool_)
         self._arrived = self._arrived_in_period = self._started = 0
 
     def choose(self, situation: PeriodSituation, view: View, rng: np.random.Generator) -> Pairs:
-        """Return the pairs of positive margin that fit, in decreasing order of margin."""
+        """Return the pairs of positive margin that fit, in decreasing order; then rejections."""
         prices = self._prices(devices_of(view))
         problem, period = situation.problem, situation.period
         begins = period != self._period
@@ -117,7 +120,7 @@ class BidPriceRule(PeriodRule):
             self._record(margins, situation, view, prices, rng)
         pairs = admit_by_score(problem, margins, random_ties=self.random_ties, rng=rng)
         self._started += len(pairs)
-        return pairs
+        return pairs + self._rejections(margins, view.waiting_requests, period)
 
     def learn(self, prices: BidPrices, n_remain: float, rng: np.random.Generator) -> None:
         """Move the prices: K steps of Algorithm 2."""
@@ -175,15 +178,28 @@ class BidPriceRule(PeriodRule):
 
     def _count_arrivals(self, requests: npt.NDArray[np.int64]) -> None:
         """Count the requests that wait for the first time (a preempted one waits again)."""
-        missing = int(requests.max(initial=-1)) + 1 - len(self._seen)
+        missing = int(requests.max(initial=-1)) + 1 - len(self._recorded)
         if missing > 0:
-            more = np.zeros(max(missing, len(self._seen)), np.bool_)
-            self._seen = np.concatenate([self._seen, more])
+            more = np.zeros(max(missing, len(self._recorded)), np.bool_)
+            self._waits_since = np.concatenate([self._waits_since, more])
             self._recorded = np.concatenate([self._recorded, more])
-        new = int((~self._seen[requests]).sum())
-        self._seen[requests] = True
-        self._arrived += new
-        self._arrived_in_period += new
+            self._was_worth_it = np.concatenate([self._was_worth_it, more])
+        new = requests[self._waits_since[requests] == 0]
+        self._waits_since[new] = self._period
+        self._arrived += len(new)
+        self._arrived_in_period += len(new)
+
+    def _rejections(
+        self, margins: Floats, requests: npt.NDArray[np.int64], period: int
+    ) -> list[tuple[int, int]]:
+        """Return the requests to turn away, for the option `reject_after`."""
+        patience = self.learning.reject_after
+        if patience is None:
+            return []
+        self._was_worth_it[requests] |= margins.max(axis=1) >= 0
+        waited = period - self._waits_since[requests]
+        hopeless = (waited >= patience) & ~self._was_worth_it[requests]
+        return [(j, REJECT) for j in np.flatnonzero(hopeless).tolist()]
 
     def _record(
         self,

@@ -103,6 +103,9 @@ class BidPriceOptions:
     guard_window
         Length in periods, >= 1, of the window in which a significant increase of the arrival rate
         makes older history be dropped; None: no guard.
+    reject_after
+        Turn a request away once it has waited for so many periods, >= 1, if its margin was
+        negative on every device at every decision; None: never.
 
     Raises
     ------
@@ -122,14 +125,16 @@ class BidPriceOptions:
     clip: bool = False
     exact_every: int = 1
     guard_window: int | None = None
+    reject_after: int | None = None
 
     def __post_init__(self) -> None:
         _named("record", self.record, ("period", "request"))
         _named("n_remain", self.n_remain, ("slots", "arrivals", "known"))
         _named("positions", self.positions, ("absolute", "relative"))
         _at_least_one("exact_every", self.exact_every)
-        if self.guard_window is not None:
-            _at_least_one("guard_window", self.guard_window)
+        for name in ("guard_window", "reject_after"):
+            if getattr(self, name) is not None:
+                _at_least_one(name, getattr(self, name))
         for name in ("arrivals_per_period", "known_starts"):
             if getattr(self, name) is not None:
                 positive(name, getattr(self, name), zero_allowed=True)

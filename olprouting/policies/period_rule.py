@@ -29,9 +29,6 @@ class PastLastPeriodWarning(UserWarning):
 class PeriodRule(ABC):
     """A rule that looks at the periods to come on the real devices, and may let requests wait.
 
-    A request that it never finds worth its resources waits on: the engine has no way to turn one
-    away in the middle of a run.
-
     Parameters
     ----------
     name

@@ -11,6 +11,7 @@ import numpy as np
 from olprouting.errors import InputError
 from olprouting.instances import PeriodProblem
 from olprouting.instances.request_curves import active_periods
+from olprouting.policies.policy import REJECT
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -63,6 +64,8 @@ class Bookings:
         active = active_periods(problem.decode_tokens, problem.kernel)
         reserved = view.waiting_kv_tokens
         for j, g in pairs:
+            if g == REJECT:
+                continue
             at_least = int(reserved[j]) if len(reserved) else 0
             prompt = int(view.waiting_prompt_tokens[j])
             self.starts.append((situation.period, int(g), prompt, int(active[j]), at_least))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from olprouting.policies.rules import RuleParameters
     from olprouting.policies.view import View
 
+REJECT: Final = -1
+"""In place of a worker: turn the request away."""
+
 Pairs = Iterable[tuple[int, int]]
-"""(position in the waiting queue, worker) of every request to admit."""
+"""(position in the waiting queue, worker) of every request to admit, or REJECT to turn it away."""
 
 RouteFunction = Callable[["View", np.random.Generator], Pairs]
 
@@ -53,7 +56,8 @@ class Policy(Protocol):
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the (waiting position, worker) pairs to admit.
 
-        Their number is ``view.admissions`` for a maximal rule, else at most that.
+        Their number is ``view.admissions`` for a maximal rule, else at most that. A rule that is
+        not maximal may also return (waiting position, REJECT); that takes no slot.
         """
         ...
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from olprouting.policies import REJECT
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -66,7 +68,8 @@ def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
     devices = devices_of(event.view)
     batch, memory = rule.prices.true_prices()
     absolute = rule.prices.residuals.positions is Positions.ABSOLUTE
-    pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
+    starts = event.worker != REJECT
+    pairs = zip(event.position[starts].tolist(), event.worker[starts].tolist(), strict=True)
     return SampledPeriod(
         period=period_of(event.view, rule.options.period_s),
         problem=problem,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from olprouting.engine import simulate
+from olprouting.engine import replay_policy, simulate
 from olprouting.errors import InputError
 from olprouting.forecasts import NoisyOracle
 from olprouting.instances import Cluster, SloWeights, StepTime, Trace
@@ -76,6 +76,64 @@ def test_a_request_that_is_priced_out_waits_though_there_is_room():
     cluster = Cluster([2, 2], kv_tokens=[100, 100], step_time=STEP)
     run = simulate(Trace([50, 1], [3, 3], release_iteration=[1, 1]), cluster, priced, periods=1)
     assert run.admission_iteration.tolist() == [-1, 1]
+
+
+def fixed_prices(memory, **learning):
+    """Return the rule with a price of a KV token in each of 9 periods; a token's reward is 1."""
+    priced = rule(steps=0, period={"weights": PER_TOKEN, "periods": 9}, **learning)
+    priced.prices = BidPrices([1], [100], 9, PriceOptions(reward_normalizer=1.0))
+    priced.prices.record(1.0, 0, 1, 1, 1)  # an empty history would make prices 0
+    priced.prices.memory[:] = np.array(memory) * 100  # in units of 1 / (largest capacity)
+    return priced
+
+
+# At 0.05 per KV token and period a prompt of 50 with 3 tokens costs 7.8, a prompt of 1 only 0.45.
+# A and B arrive in period 1 and C in 2: A is priced out while the price stands. B starts in 1 and
+# leaves the slot at the end of 3. C is worth it all the time, but B has the slot until then.
+THREE = Trace([50, 1, 1], [3, 3, 3], release_iteration=[1, 1, 2])
+ONE = Cluster([1], kv_tokens=[100], step_time=STEP)
+
+
+@pytest.mark.parametrize(
+    ("reject_after", "rejection"), [(None, -1), (1, 2), (2, 3), (4, 5), (8, 9), (9, -1)]
+)
+def test_a_request_that_stays_priced_out_is_turned_away_in_time(reject_after, rejection):
+    """Catches a count that is a period off, and rejection of those who only wait for room."""
+    run = simulate(THREE, ONE, fixed_prices([0.05] * 9, reject_after=reject_after))
+    assert run.rejection_iteration.tolist() == [rejection, -1, -1]
+    assert run.admission_iteration.tolist() == [-1, 1, 4]
+    numbers = run.metrics
+    assert (numbers.finished, numbers.rejected) == (2, int(rejection > 0))
+    assert numbers.arrived == numbers.finished + numbers.rejected + numbers.unfinished
+
+
+def test_a_request_that_was_worth_it_once_is_never_turned_away():
+    """A is worth it in 2 and 3, in which B has the slot, and no more from 4 on."""
+    prices = [0.1, 0, 0, 0, *[0.05] * 5]
+    run = simulate(THREE, ONE, fixed_prices(prices, reject_after=2))
+    assert run.metrics.rejected == 0
+
+
+def test_a_run_with_rejections_is_replayed():
+    """The replay turns the same request away in a period in which no slot is free."""
+    run = simulate(THREE, ONE, fixed_prices([0.05] * 9, reject_after=2))
+    again = simulate(THREE, ONE, replay_policy(run.to_frame()))
+    assert again.metrics == run.metrics
+    assert again.rejection_iteration.tolist() == [3, -1, -1]
+
+
+@pytest.mark.parametrize("name", ["bid-price", "bid-price-exact"])
+@pytest.mark.parametrize("residuals", ["true", "open-loop"])
+def test_rejections_leave_nobody_uncounted(name, residuals):
+    """In a crowd some are turned away; open-loop bookings hold no place for them."""
+    period = {"periods": 60, "weights": PER_TOKEN, "residuals": residuals}
+    few = Cluster([1, 1], kv_tokens=[50, 50], step_time=STEP)
+    run = simulate(
+        trace(60), few, rule(name, period=period, reject_after=3, step_size=0.3), periods=60
+    )
+    numbers = run.metrics
+    assert numbers.rejected > 0
+    assert numbers.arrived == numbers.finished + numbers.rejected + numbers.unfinished
 
 
 @pytest.mark.parametrize("name", RULES)
