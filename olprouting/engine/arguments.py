@@ -5,10 +5,21 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
+from olprouting.engine.kv_options import KvMode
+from olprouting.engine.state import (
+    BACKLOG,
+    BY_CUTOFF,
+    BY_EXPECTATION,
+    BY_ITERATION,
+    BY_LENGTH,
+    BY_TIME,
+)
 from olprouting.errors import InputError, member_named
+from olprouting.forecasts import LengthForecast
 
 if TYPE_CHECKING:
+    from olprouting.engine.kv_options import KvOptions
+    from olprouting.forecasts import Forecast
     from olprouting.instances import Cluster, Trace
     from olprouting.policies.policy import Policy
 
@@ -20,6 +31,15 @@ class Clock(StrEnum):
     """All together, as long as the slowest needs."""
     INDEPENDENT = "independent"
     """Each by itself, as long as it needs."""
+
+
+class Projection(StrEnum):
+    """How loads are projected from forecasts that change with age."""
+
+    CUTOFF = "cutoff"
+    """A request counts in full until its expected remaining time is over (the paper's plug-in)."""
+    EXPECTED = "expected"
+    """A request counts at every offset by the probability that it is still active."""
 
 
 def parse_clock(clock: Clock | str) -> Clock:
@@ -84,6 +104,37 @@ def check_policy(
         raise InputError(
             f"kv_tokens: loads are not projected under KV limits, {policy.name} is to see "
             f"{horizon} iterations ahead; plan with view.devices (needs_residents) instead"
+        )
+
+
+def project_by(projection: Projection | str, forecast: Forecast) -> int:
+    """Return what loads are projected from: BY_LENGTH, BY_CUTOFF or BY_EXPECTATION.
+
+    Raises
+    ------
+    InputError
+        If there is no such projection.
+    """
+    chosen = member_named(Projection, "projection", projection)
+    if isinstance(forecast, LengthForecast):
+        return BY_LENGTH
+    return BY_CUTOFF if chosen is Projection.CUTOFF else BY_EXPECTATION
+
+
+def check_forecast(forecast: Forecast, policy: Policy, kv: KvOptions) -> None:
+    """Refuse a forecast without lengths where lengths are needed."""
+    if isinstance(forecast, LengthForecast):
+        return
+    remedy = "take oracle or noisy:SPREAD"
+    if policy.needs_residents:
+        raise InputError(
+            f"forecast {forecast.name}: {policy.name} plans with a decode length of every request, "
+            f"this forecast has none; {remedy}"
+        )
+    if kv.mode is KvMode.RESERVE and kv.max_output_tokens is None:
+        raise InputError(
+            f"forecast {forecast.name}: KV mode 'reserve' sets aside the forecast decode length, "
+            f"this forecast has none; {remedy}, or give max_output_tokens"
         )
 
 

@@ -21,6 +21,7 @@ from olprouting.errors import InputError
 
 if TYPE_CHECKING:
     from olprouting.engine.kv_options import KvOptions
+    from olprouting.forecasts.live_kernels import LiveForecast
     from olprouting.instances import Cluster, Trace
 
     Ints = npt.NDArray[np.int64]
@@ -30,7 +31,12 @@ CALENDAR_SLOTS: Final = 1024
 
 
 def new_state(
-    trace: Trace, cluster: Cluster, decode_lengths: Ints, rules: Rules, kv: KvOptions
+    trace: Trace,
+    cluster: Cluster,
+    decode_lengths: Ints,
+    live: LiveForecast,
+    rules: Rules,
+    kv: KvOptions,
 ) -> State:
     """Return the state before the first iteration.
 
@@ -40,6 +46,8 @@ def new_state(
         The run.
     decode_lengths
         Forecast decode lengths, shape (N,).
+    live
+        The forecast that changes with age.
 
     Raises
     ------
@@ -68,9 +76,10 @@ def new_state(
         complete_head=np.full((workers, min(longest + 2, CALENDAR_SLOTS)), -1, np.int64),
         fresh=np.empty(requests if rules.horizon else 0, np.int64),
         leave_head=np.full(longest_forecast + rules.prefill_steps + window + 1, -1, np.int64),
-        leaving_base=np.zeros((workers, window), np.int64),
-        leaving_count=np.zeros((workers, window), np.int64),
+        leaving_base=np.zeros((workers, window)),
+        leaving_count=np.zeros((workers, window)),
         projected=np.zeros(workers * window),
+        live=live,
         seen_load=np.zeros((rules.signal_delay + 1, workers)),
         seen_active=np.zeros((rules.signal_delay + 1, workers), np.int64),
         series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),

@@ -1,8 +1,9 @@
-"""Compiled projection of loads over the window from forecast lengths, kept up to date by events.
+"""Compiled projection of loads over the window, kept up to date by events.
 
 A request with forecast length o, admitted at x, is forecast to leave at iteration x + o. Events
 (admission, refresh, completion, the forecast running out) cost O(1) each, so that projecting costs
-O(G H) however many requests are active.
+O(G H) however many requests are active. Forecasts that change with age are renewed as a whole,
+see renewal_kernels.py.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from olprouting.compiling import inlined
-from olprouting.engine.state import FAR, FRESH, GONE, IN_WINDOW, OVERDUE
+from olprouting.engine.renewal_kernels import renew_forecast, spread
+from olprouting.engine.state import BY_LENGTH, FAR, FRESH, GONE, IN_WINDOW, OVERDUE, SPREAD
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
@@ -31,9 +33,13 @@ def welcome(state: State, request: int) -> None:
 
 
 @inlined
-def forget(state: State, request: int) -> None:
+def forget(rules: Rules, state: State, request: int) -> None:
     """Take a completed request out of the projection."""
     standing = state.requests[request].standing
+    state.requests[request].standing = GONE
+    if standing == SPREAD:
+        spread(rules, state, request, -1.0)
+        return
     g = state.requests[request].worker
     base = state.requests[request].prompt - state.requests[request].admission
     if standing != OVERDUE:
@@ -45,7 +51,6 @@ def forget(state: State, request: int) -> None:
         ) % state.leaving_base.shape[1]
         state.leaving_base[g, slot] -= base
         state.leaving_count[g, slot] -= 1
-    state.requests[request].standing = GONE
 
 
 @inlined
@@ -62,8 +67,11 @@ def forget_all(state: State) -> None:
 def update_forecast(rules: Rules, state: State) -> None:
     """Make the projection that of the current iteration; renew the forecast when it is due."""
     now = state.now[0]
-    expire(state)
+    expire(rules, state)
     if now.iteration - now.refreshed < rules.refresh_iterations:
+        return
+    if rules.projection != BY_LENGTH:
+        renew_forecast(rules, state)
         return
     now.refreshed = now.iteration
     end = now.iteration + rules.horizon
@@ -77,12 +85,12 @@ def update_forecast(rules: Rules, state: State) -> None:
     for index in range(now.fresh):
         request = state.fresh[index]
         if state.requests[request].standing == FRESH:
-            file_forecast(state, request)
+            file_forecast(rules, state, request)
     now.fresh = 0
 
 
 @inlined
-def expire(state: State) -> None:
+def expire(rules: Rules, state: State) -> None:
     """Turn requests that outlived their forecast into overdue ones."""
     now = state.now[0]
     bucket = now.iteration % len(state.leave_head)
@@ -90,21 +98,24 @@ def expire(state: State) -> None:
     request = state.leave_head[bucket]
     while request >= 0:
         if state.requests[request].standing == IN_WINDOW:
-            forget(state, request)
+            forget(rules, state, request)
             state.requests[request].standing = OVERDUE
         request = state.requests[request].leave_next
     state.leave_head[bucket] = -1
+    for g in range(len(state.workers)):  # what is left is of loads that are spread
+        state.workers[g].lasting_base -= state.leaving_base[g, slot]
+        state.workers[g].lasting_count -= state.leaving_count[g, slot]
     state.leaving_base[:, slot] = 0
     state.leaving_count[:, slot] = 0
 
 
 @inlined
-def file_forecast(state: State, request: int) -> None:
+def file_forecast(rules: Rules, state: State, request: int) -> None:
     """Note when a fresh request is forecast to leave."""
     now = state.now[0]
     leaves = state.requests[request].admission + state.requests[request].forecast
     if leaves <= now.iteration:
-        forget(state, request)
+        forget(rules, state, request)
         state.requests[request].standing = OVERDUE
         return
     bucket = leaves % len(state.leave_head)

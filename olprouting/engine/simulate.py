@@ -12,10 +12,13 @@ import numpy.typing as npt
 
 from olprouting.engine.arguments import (
     Clock,
+    Projection,
     check_clock,
+    check_forecast,
     check_numbers,
     check_policy,
     parse_clock,
+    project_by,
     release_mode,
 )
 from olprouting.engine.initial_state import new_state
@@ -24,12 +27,15 @@ from olprouting.engine.result import SimulationResult, collect
 from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
 from olprouting.errors import InputError
 from olprouting.forecasts import LengthForecast, Oracle
+from olprouting.forecasts.live import no_live_forecast
 from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from olprouting.forecasts import Forecast
+    from olprouting.forecasts.live_kernels import LiveForecast
     from olprouting.instances import Cluster, Trace
     from olprouting.policies.view import View
 
@@ -56,7 +62,8 @@ def simulate(
     policy: Policy,
     *,
     backlog: int | None = None,
-    forecast: LengthForecast | None = None,
+    forecast: Forecast | None = None,
+    projection: Projection | str = Projection.CUTOFF,
     refresh: str = "iteration",
     signal_delay: int = 0,
     seed: int = 0,
@@ -89,10 +96,14 @@ def simulate(
         Keep this many requests visible in the waiting queue, all known in order, instead of
         releasing them by time; >= 1.
     forecast
-        What lookahead policies know of decode lengths; the oracle by default.
+        What lookahead policies know of decode lengths; the oracle by default. One that learns
+        does so from its history and from what completes in the run.
+    projection
+        How loads are projected from a forecast that changes with age: ``"cutoff"`` (balance
+        paper, EC.4) or ``"expected"``. A forecast with a length per request knows both.
     refresh
         ``"iteration"`` renews the forecast every iteration; ``"horizon"`` every H iterations, in
-        between the window shrinks and new requests outlast it.
+        between the window shrinks, new requests outlast it, and nothing is learnt.
     signal_delay
         Age in iterations of the loads and counts the policy sees; free slots are always current.
         Needs a policy without lookahead.
@@ -149,8 +160,9 @@ def simulate(
     check_clock(pace, cluster, policy, horizon, signal_delay, periods)
     kv = kv or KvOptions()
     known = forecast or Oracle()
+    check_forecast(known, policy, kv)
     rng = np.random.default_rng(seed)
-    lengths = known.decode_lengths(trace, rng)
+    lengths, live = _forecast_data(known, trace, horizon, rng)
     limited = cluster.kv_tokens is not None
     rules = Rules(
         release_mode=mode,
@@ -167,6 +179,7 @@ def simulate(
         backlog=backlog or NO_BACKLOG,
         horizon=horizon,
         refresh_iterations=max(horizon, 1) if refresh == "horizon" else 1,
+        projection=project_by(projection, known),
         signal_delay=signal_delay,
         series_every=series_every or NEVER,
         fixed_s=cluster.step_time.fixed_s,
@@ -177,7 +190,7 @@ def simulate(
         peak_w=cluster.power.peak_w,
         power_exponent=cluster.power.exponent,
     )
-    state = new_state(trace, cluster, lengths, rules, kv)
+    state = new_state(trace, cluster, lengths, live, rules, kv)
     if isinstance(policy, CompiledPolicy) and on_decision is None and horizon == policy.horizon:
         chunks = _compiled_chunks(rules, state, policy, rng, max_iterations)
     else:
@@ -206,6 +219,16 @@ def simulate(
         interrupted=interrupted,
         wall_s=wall_s,
     )
+
+
+def _forecast_data(
+    forecast: Forecast, trace: Trace, horizon: int, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], LiveForecast]:
+    """Return a length per request (0 where the forecast has none), and what changes with age."""
+    if isinstance(forecast, LengthForecast):
+        return forecast.decode_lengths(trace, rng), no_live_forecast()
+    nothing = np.zeros(len(trace), np.int64)
+    return nothing, forecast.live(trace, horizon) if horizon else no_live_forecast()
 
 
 def _compiled_chunks(

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
+    from olprouting.forecasts.live_kernels import LiveForecast
+
     Ints = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
 
@@ -15,12 +17,18 @@ BY_TIME: Final = 0
 BY_ITERATION: Final = 1
 BACKLOG: Final = 2
 
+# What the projection of loads rests on.
+BY_LENGTH: Final = 0  # a forecast length per request
+BY_CUTOFF: Final = 1  # forecasts that change with age, each request active until its own is over
+BY_EXPECTATION: Final = 2  # the same, each request active by its probability
+
 # Where a request stands in the projection of completions.
 FRESH: Final = 0  # admitted since the forecast was last refreshed: outlasts the window
 FAR: Final = 1  # forecast to complete beyond the window
 IN_WINDOW: Final = 2
 OVERDUE: Final = 3  # outlived its forecast: counts at offset 0 only
 GONE: Final = 4
+SPREAD: Final = 5  # spread over the window by the probability that it is still active
 
 SERIES_CHUNK: Final = 4096
 
@@ -91,8 +99,8 @@ WORKER = np.dtype(
         ("ends_s", np.float64),  # when the step it runs ends; infinite between steps
         ("newest", np.int64),  # resident admitted last
         ("kv_peak", np.int64),
-        ("lasting_base", np.int64),  # of residents not overdue: sum of base, see State
-        ("lasting_count", np.int64),
+        ("lasting_base", np.float64),  # of residents not overdue: sum of base, see State
+        ("lasting_count", np.float64),
     ]
 )
 
@@ -114,9 +122,9 @@ class Rules(NamedTuple):
 
     Step-time and power coefficients are in seconds, tokens and watts; `backlog` is the number of
     visible waiting requests, `horizon` the lookahead of views, `refresh_iterations` the age at
-    which a forecast is renewed, `signal_delay` the age of the loads and counts a policy sees,
-    `last_iteration` the period T after which a run stops, `max_stalled` how many iterations in a
-    row may pass idle although requests wait.
+    which a forecast is renewed, `projection` what loads are projected from, `signal_delay` the age
+    of the loads and counts a policy sees, `last_iteration` the period T after which a run stops,
+    `max_stalled` how many iterations in a row may pass idle although requests wait.
 
     `barrier` tells the clock: all workers in lockstep, or each at its own pace. `exact_number`
     holds where a policy must admit all it can, `may_reject` where it is not maximal. A request of
@@ -139,6 +147,7 @@ class Rules(NamedTuple):
     backlog: int
     horizon: int
     refresh_iterations: int
+    projection: int
     signal_delay: int
     series_every: int
     fixed_s: float
@@ -165,7 +174,7 @@ class State(NamedTuple):
     forecast to leave at that iteration. A request's workload at iteration k is base + k with
     base = prompt - admission; a worker's `lasting_*` sum base and number of its requests not
     overdue, `leaving_*` those forecast to leave, per iteration of the window modulo its length.
-    `projected` is shape (G, H+1), flat.
+    `projected` is shape (G, H+1), flat. `live` is what a forecast that changes with age knows.
     """
 
     now: npt.NDArray[np.void]
@@ -179,9 +188,10 @@ class State(NamedTuple):
     complete_head: Ints
     fresh: Ints
     leave_head: Ints
-    leaving_base: Ints
-    leaving_count: Ints
+    leaving_base: Floats
+    leaving_count: Floats
     projected: Floats
+    live: LiveForecast
     seen_load: Floats
     seen_active: Ints
     series: Floats

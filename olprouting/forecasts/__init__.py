@@ -2,14 +2,21 @@
 
 from olprouting.forecasts.curves import CurveForecaster, ExactMatch, KaplanMeier, Survival
 from olprouting.forecasts.forecaster import Forecaster, Predictions, Queries
-from olprouting.forecasts.lengths import LengthForecast, NoisyOracle, Oracle, make_forecast
+from olprouting.forecasts.lengths import LengthForecast, NoisyOracle, Oracle
+from olprouting.forecasts.live import LiveForecaster
+from olprouting.forecasts.registry import FORECASTS, Forecast, make_forecast
+
+fit_forecaster = make_forecast
 
 __all__ = [
+    "FORECASTS",
     "CurveForecaster",
     "ExactMatch",
+    "Forecast",
     "Forecaster",
     "KaplanMeier",
     "LengthForecast",
+    "LiveForecaster",
     "NoisyOracle",
     "Oracle",
     "Predictions",

@@ -73,8 +73,8 @@ class CurveForecaster:
         """Ages of past requests that still run, shape (R,); None where running ones are ignored."""
         return None
 
-    def live(self, trace: Trace) -> LiveForecast:
-        """Return what the forecaster knows at the start of a run of `trace`."""
+    def live(self, trace: Trace, horizon: int) -> LiveForecast:
+        """Return what the forecaster knows at the start of a run of `trace`, for any horizon."""
         from olprouting.forecasts.live_kernels import LiveForecast
 
         kinds = self.kinds(trace)
@@ -108,7 +108,7 @@ class CurveForecaster:
         if horizon < 1:
             raise InputError(f"horizon = {horizon} must be >= 1 iteration")
         age = token_vector("age", queries.age, at_least=0)
-        live = self.live(trace)
+        live = self.live(trace, horizon)
         answers = Predictions(*np.empty((3, len(age))))
         covered = np.empty(len(age), np.bool_)
         predict_ages(live.curves, live.curve[queries.request], age, horizon, *answers, covered)

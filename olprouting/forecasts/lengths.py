@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError
+from olprouting.forecasts.forecaster import Predictions, Queries
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from olprouting.instances import Trace
 
 
+@runtime_checkable
 class LengthForecast(Protocol):
     """A forecast that gives every request one decode length, fixed for the run.
 
@@ -42,6 +44,14 @@ class Oracle:
         """Return the true decode lengths."""
         return trace.decode_tokens
 
+    def predict(self, trace: Trace, queries: Queries, horizon: int) -> Predictions:
+        """Answer queries; see `Forecaster`."""
+        return _predict(trace.decode_tokens, queries, horizon)
+
+    def covered(self, trace: Trace, queries: Queries) -> npt.NDArray[np.bool_]:
+        """Return True for all."""
+        return np.ones(len(queries.age), np.bool_)
+
 
 @dataclass(frozen=True)
 class NoisyOracle:
@@ -51,9 +61,12 @@ class NoisyOracle:
     ----------
     spread
         Relative half-width of the noise, in [0, 1].
+    seed
+        Seed of the noise of `predict`; a run draws the noise from its own generator.
     """
 
     spread: float = 0.2
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if not 0 <= self.spread <= 1:
@@ -70,23 +83,23 @@ class NoisyOracle:
         rounded = np.floor(trace.decode_tokens * factor + 0.5).astype(np.int64)
         return np.maximum(rounded, 1)
 
+    def predict(self, trace: Trace, queries: Queries, horizon: int) -> Predictions:
+        """Answer queries, with noise of `seed`; see `Forecaster`."""
+        lengths = self.decode_lengths(trace, np.random.default_rng(self.seed))
+        return _predict(lengths, queries, horizon)
 
-def make_forecast(name: str) -> LengthForecast:
-    """Return the forecast called `name`: ``oracle``, ``noisy`` or ``noisy:SPREAD``.
+    def covered(self, trace: Trace, queries: Queries) -> npt.NDArray[np.bool_]:
+        """Return True for all."""
+        return np.ones(len(queries.age), np.bool_)
 
-    Raises
-    ------
-    InputError
-        If the name is unknown or the spread is not a number in [0, 1].
-    """
-    kind, _, spread = name.partition(":")
-    if name == "oracle":
-        return Oracle()
-    if kind == "noisy":
-        try:
-            return NoisyOracle(float(spread)) if spread else NoisyOracle()
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"forecast {name!r}: {spread!r} is not a number") from None
-    raise unknown_name("forecast", name, ("oracle", "noisy:SPREAD"))
+
+def _predict(lengths: npt.NDArray[np.int64], queries: Queries, horizon: int) -> Predictions:
+    if horizon < 1:
+        raise InputError(f"horizon = {horizon} must be >= 1 iteration")
+    remaining = np.maximum(lengths[queries.request] - queries.age, 1)
+    finishes = remaining <= horizon
+    return Predictions(
+        finishes.astype(np.float64),
+        np.where(finishes, remaining, 1).astype(np.float64),
+        np.minimum(remaining, horizon + 1).astype(np.float64),
+    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from olprouting.instances import Decision, Growth, SolveResult, StopReason
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    import numpy as np
 
     from olprouting.policies.policy import Pairs, Policy
     from olprouting.policies.view import View
@@ -70,9 +70,9 @@ class ExactPolicy:
 def decision_of(
     view: View, gamma: Fraction | float = 1, growth: Growth | str = Growth.GROWING
 ) -> Decision:
-    """Return the decision that a view poses."""
+    """Return the decision that a view poses; expected loads are rounded to whole tokens."""
     return Decision(
-        projected_load_tokens=view.projected_load_tokens,
+        projected_load_tokens=np.rint(view.projected_load_tokens),
         free_slots=view.free_slots,
         waiting_prompt_tokens=view.waiting_prompt_tokens,
         gamma=gamma,  # type: ignore[arg-type]  # Decision reads it as a fraction

@@ -39,6 +39,8 @@ def run_reference(
     backlog=None,
     horizon=0,
     spread=None,
+    outlook=None,
+    projection="cutoff",
     refresh="iteration",
     signal_delay=0,
     seed=0,
@@ -46,7 +48,9 @@ def run_reference(
 ):
     """Run `route` (a function of view and generator) through the model.
 
-    `spread` is the noise of the length forecast, None for the oracle.
+    `spread` is the noise of the length forecast, None for the oracle. Instead of it `outlook`
+    forecasts by age: outlook(row, age, rows completed, {row: age} running) is the list of
+    P(r > h) for h = 0..H, projected by its sum rounded up ("cutoff") or as it is ("expected").
     """
     rng = np.random.default_rng(seed)
     decode = trace.decode_tokens.tolist()
@@ -101,6 +105,11 @@ def run_reference(
 
         if issued is None or k - issued >= period:
             issued = k
+            if outlook is not None and horizon:
+                running = {r["row"]: k - r["admission"] for r in active}
+                done = [r["row"] for r in run.requests if r["generated"] == r["decode"]]
+                for r in active:
+                    r["outlook"] = outlook(r["row"], running[r["row"]], done, running)
         window = horizon - (k - issued)
         loads = [sum(workload(r, k) for r in active if r["worker"] == g) for g in workers]
         counts = [sum(r["worker"] == g for r in active) for g in workers]
@@ -110,9 +119,9 @@ def run_reference(
         projected = [
             [
                 sum(
-                    workload(r, k) + h
+                    (workload(r, k) + h) * presence(r, h, k, issued, horizon, projection)
                     for r in active
-                    if r["worker"] == g and is_active_at(r, h, k, issued, horizon)
+                    if r["worker"] == g
                 )
                 for h in range(window + 1)
             ]
@@ -175,13 +184,18 @@ def workload(request, k):
     return request["prompt"] + k - request["admission"]
 
 
-def is_active_at(request, h, k, issued, horizon):
-    """Whether the forecast issued at iteration `issued` has the request active at k + h."""
-    if request["admission"] >= issued:  # admitted since: outlasts the window
-        return True
+def presence(request, h, k, issued, horizon, projection):
+    """How far the forecast issued at iteration `issued` has the request active at k + h."""
+    if request["admission"] >= issued or h == 0:  # admitted since: outlasts the window
+        return 1
+    if "outlook" in request:
+        law, elapsed = request["outlook"], k - issued
+        if projection == "expected":
+            return law[elapsed + h]
+        return elapsed + h < math.ceil(sum(law))
     age = issued - request["admission"]
     cutoff = min(max(1, request["forecast"] - age), horizon + 1) - (k - issued)
-    return h < max(1, cutoff)  # past its cutoff it counts at h = 0 only
+    return h < cutoff  # past its cutoff it counts at h = 0 only
 
 
 def step_of(cluster, loads, counts):

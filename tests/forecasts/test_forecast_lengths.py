@@ -65,7 +65,7 @@ def test_forecasts_are_found_by_name(name, forecast) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("orakle", "unknown forecast 'orakle'; known: noisy:SPREAD, oracle.*Did you mean 'oracle'"),
+        ("orakle", "unknown forecast 'orakle'; known: .*survival.*Did you mean 'oracle'"),
         ("noisy:lots", "forecast 'noisy:lots': 'lots' is not a number"),
         ("noisy:1.5", r"noise spread = 1.5 must lie in \[0, 1\]"),
         ("noisy:-0.1", r"noise spread = -0.1 must lie in \[0, 1\]"),
