@@ -12,6 +12,7 @@ from olprouting.cli.gaps import gaps
 from olprouting.cli.prices import prices
 from olprouting.cli.simulate import simulate
 from olprouting.cli.solve import solve
+from olprouting.cli.study import study_app
 from olprouting.cli.theory import theory
 from olprouting.cli.traces import traces_app
 from olprouting.errors import InputError
@@ -32,6 +33,7 @@ app.command()(simulate)
 app.command()(solve)
 app.command()(theory)
 app.add_typer(traces_app)
+app.add_typer(study_app)
 app.command()(doctor)
 
 

@@ -1,0 +1,77 @@
+"""`olprouting study`: run, follow and report parameter studies."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+FAILED = 1
+
+study_app = typer.Typer(
+    name="study", help="Run a grid of cells from a TOML file; report it.", no_args_is_help=True
+)
+
+FileArgument = Annotated[Path, typer.Argument(help="The study, a TOML file.", show_default=False)]
+FolderArgument = Annotated[Path, typer.Argument(help="Folder of a study.", show_default=False)]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Processes; one per core by default.", show_default=False),
+]
+DaskOption = Annotated[
+    str | None,
+    typer.Option(help="Address of a Dask scheduler, or local.", show_default=False),
+]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Folder for results; results/NAME by default.", show_default=False),
+]
+ReducedOption = Annotated[bool, typer.Option("--reduced", help="Apply the [reduced] table.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Go on although the trace has changed since.")
+]
+
+
+@study_app.command()
+def run(
+    file: FileArgument,
+    jobs: JobsOption = None,
+    dask: DaskOption = None,
+    out: OutOption = None,
+    reduced: ReducedOption = False,
+    force: ForceOption = False,
+) -> None:
+    """Run all cells of a study that are not finished yet; Ctrl-C leaves it resumable."""
+    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.studies import read_study, run_study
+
+    study = read_study(file, reduced=reduced)
+    announce_compilation()
+    with progress_bar() as advance:
+        status = run_study(
+            study,
+            out or Path("results") / study.name,
+            jobs=jobs,
+            dask=dask,
+            force=force,
+            study_file=file,
+            command=shlex.join(["olprouting", *sys.argv[1:]]),
+            on_progress=advance,
+        )
+    typer.echo(status.summary())
+    typer.echo(f"wrote {status.folder}", err=True)
+    if status.interrupted:
+        raise KeyboardInterrupt
+    if status.failures:
+        raise typer.Exit(FAILED)
+
+
+@study_app.command()
+def status(folder: FolderArgument) -> None:
+    """Say how many cells are finished, and which failed."""
+    from olprouting.studies import study_status
+
+    typer.echo(study_status(folder).summary())

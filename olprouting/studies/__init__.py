@@ -1,0 +1,17 @@
+"""Floor 5, parameter studies: grids of cells, run anywhere, and reported."""
+
+from olprouting.studies.definition import Study, read_study
+from olprouting.studies.parameters import Kind, parameters
+from olprouting.studies.results import Results
+from olprouting.studies.run import StudyStatus, run_study, study_status
+
+__all__ = [
+    "Kind",
+    "Results",
+    "Study",
+    "StudyStatus",
+    "parameters",
+    "read_study",
+    "run_study",
+    "study_status",
+]

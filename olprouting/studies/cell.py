@@ -1,0 +1,167 @@
+"""One cell of a study: a grid point, a policy and a seed, with all that is needed to run it."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from olprouting.errors import InputError
+from olprouting.policies import make_policy
+from olprouting.studies.hashing import content_sha256, file_sha256
+from olprouting.studies.parameters import chosen, policy_options
+from olprouting.studies.workload import ClusterSize, Foresight, TraceSource, is_file_name
+
+if TYPE_CHECKING:
+    from olprouting.policies import Policy
+    from olprouting.studies.outputs import Outputs
+    from olprouting.studies.parameters import Kind
+
+
+@dataclass(frozen=True)
+class PolicyEntry:
+    """A policy of a study.
+
+    Attributes
+    ----------
+    name
+        What tables call it.
+    rule
+        What `make_policy` calls it.
+    settings
+        Parameters that it has a value of its own for.
+    """
+
+    name: str
+    rule: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell.
+
+    Attributes
+    ----------
+    kind
+        What is measured.
+    policy
+        Of which rule.
+    seed
+        Draws requests, arrivals, forecasts and ties.
+    point
+        Values of the grid's parameters by name; None where the policy has its own.
+    settings
+        All parameters that were given a value, by name.
+    outputs
+        What is kept.
+    keeps_series
+        Whether it is of the first seed, whose series are kept.
+    folder
+        What relative paths start from.
+    """
+
+    kind: Kind
+    policy: PolicyEntry
+    seed: int
+    point: dict[str, Any]
+    settings: dict[str, Any]
+    outputs: Outputs
+    keeps_series: bool
+    folder: Path = field(repr=False)
+
+    @functools.cached_property
+    def id(self) -> str:
+        """Hash of what the results depend on: files by content, wherever they lie."""
+        settings = dict(self.settings)
+        if self.trace_sha256 is not None:
+            settings["source"] = self.trace_sha256
+        rule = self.policy.rule if self.policy_file is None else self.policy.rule.rpartition(":")[2]
+        code = None if self.policy_file is None else _hashed(self.policy_file)
+        series = self.outputs.series_every if self.keeps_series else None
+        return content_sha256([str(self.kind), rule, code, self.seed, settings, series])[:20]
+
+    @property
+    def label(self) -> str:
+        """Policy, grid point and seed in words."""
+        point = {n: v for n, v in (self.point | self.policy.settings).items() if v is not None}
+        parts = [f"{name}={value}" for name, value in point.items()]
+        return ", ".join([self.policy.name, *parts, f"seed={self.seed}"])
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The columns that every row of its results begins with."""
+        return {"cell": self.id, "policy": self.policy.name, "seed": self.seed}
+
+    @property
+    def source(self) -> TraceSource:
+        """Where its requests come from."""
+        fields = chosen(TraceSource, self.settings)
+        name = fields.get("source")
+        if name is not None and is_file_name(name):
+            fields["source"] = str(_placed(Path(name), self.folder))
+        return TraceSource(**fields)
+
+    @property
+    def trace_sha256(self) -> str | None:
+        """Hash of the file its requests depend on; None if a law draws them."""
+        file = self.source.file
+        return None if file is None else _hashed(file)
+
+    @property
+    def policy_file(self) -> Path | None:
+        """The file of a user's function; None for rules that have a name."""
+        file, _, function = self.policy.rule.rpartition(":")
+        if not function or not file.endswith(".py"):
+            return None
+        return _placed(Path(file), self.folder)
+
+    @property
+    def cluster_size(self) -> ClusterSize:
+        """Its cluster."""
+        return ClusterSize(**chosen(ClusterSize, self.settings))
+
+    @property
+    def foresight(self) -> Foresight:
+        """What its rule knows."""
+        return Foresight(**chosen(Foresight, self.settings))
+
+    def make_policy(self) -> Policy:
+        """Return its rule."""
+        rule = self.policy.rule
+        if self.policy_file is not None:
+            rule = f"{self.policy_file}:{rule.rpartition(':')[2]}"
+        return make_policy(rule, self.cluster_size.workers, policy_options(self.settings))
+
+    def check(self) -> None:
+        """Raise an InputError where its options are out of range or a name is unknown."""
+        try:
+            self.cluster_size.cluster()
+            self.foresight.make()
+            self.make_policy()
+        except InputError as error:
+            raise InputError(f"{error} ({self.label})") from None
+
+    def files(self) -> list[Path]:
+        """Return the files that its results depend on."""
+        return [file for file in (self.source.file, self.policy_file) if file is not None]
+
+
+def _placed(path: Path, folder: Path) -> Path:
+    """Return a path that starts from the study's folder, or from the current one."""
+    beside = folder / path
+    return beside if beside.exists() else path.absolute()
+
+
+@functools.lru_cache(maxsize=64)
+def _hashed_at(file: Path, size_bytes: int, changed_ns: int) -> str:
+    return file_sha256(file)
+
+
+def _hashed(file: Path) -> str:
+    try:
+        state = file.stat()
+    except OSError as error:
+        raise InputError(f"{file}: cannot read it: {error.strerror}") from None
+    return _hashed_at(file, state.st_size, state.st_mtime_ns)

@@ -1,0 +1,95 @@
+"""Cells on a Dask cluster."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+from olprouting.errors import InputError
+from olprouting.studies.measure import run_cell
+from olprouting.studies.outcome import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+
+    from olprouting.studies.cell import Cell
+
+LOCAL: Final = "local"
+ANSWER_WITHIN_S: Final = 4
+AHEAD_PER_THREAD: Final = 3
+
+
+def run_on_dask(cells: Sequence[Cell], address: str, jobs: int) -> Generator[Outcome, None, None]:
+    """Run cells on a Dask cluster; yield outcomes as they come.
+
+    Dask runs the cells of a worker that dies again elsewhere. A cell during which several workers
+    died (Dask's ``allowed-failures``) is a broken cell. Workers need olprouting, and the trace at
+    the same path.
+
+    Parameters
+    ----------
+    cells
+        What to run.
+    address
+        Address of a scheduler, or ``"local"`` for a cluster of `jobs` processes on this machine.
+    jobs
+        Processes of a local cluster.
+
+    Raises
+    ------
+    InputError
+        If Dask is not installed, or no scheduler answers.
+    """
+    with _client(address, jobs) as client:
+        from distributed import as_completed
+
+        left = list(reversed(cells))
+        cell_of: dict[str, Cell] = {}
+        finished = as_completed([], with_results=False, raise_errors=False)
+
+        def hand_out() -> None:
+            threads = sum(client.nthreads().values()) or 1
+            while left and len(cell_of) < AHEAD_PER_THREAD * threads:
+                cell = left.pop()
+                future = client.submit(run_cell, cell, key=f"cell-{cell.id}", pure=False)
+                cell_of[future.key] = cell
+                finished.add(future)
+
+        hand_out()
+        while cell_of:
+            future = next(finished)
+            cell = cell_of.pop(future.key)
+            error = future.exception()
+            yield (
+                future.result()
+                if error is None
+                else Outcome.failure(cell, f"{type(error).__name__}: {error}")
+            )
+            future.release()
+            hand_out()
+
+
+@contextmanager
+def _client(address: str, jobs: int) -> Iterator[Any]:
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise InputError("--dask needs Dask: python -m pip install 'olprouting[dask]'") from None
+    if address == LOCAL:
+        with (
+            LocalCluster(
+                n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+        return
+    try:
+        client = Client(address, timeout=ANSWER_WITHIN_S)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(
+            f"--dask {address}: no scheduler answers within {ANSWER_WITHIN_S} s ({error}); start "
+            "one with 'dask scheduler', or take --dask local"
+        ) from None
+    with client:
+        yield client

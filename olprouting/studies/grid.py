@@ -1,0 +1,103 @@
+"""The values of a grid: lists and ranges, and the points they span."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final
+
+from olprouting.errors import InputError, unknown_name
+
+if TYPE_CHECKING:
+    from olprouting.studies.parameters import Parameter
+
+RANGE_KEYS: Final = ("from", "to", "by", "steps", "scale")
+
+
+def values_of(parameter: Parameter, given: Any) -> tuple[Any, ...]:
+    """Return the values of one parameter of a grid.
+
+    Parameters
+    ----------
+    parameter
+        Which.
+    given
+        A list, or a range with both ends: ``{from, to, by}``, ``{from, to, steps}``, the latter
+        also with ``scale = "log"``.
+
+    Raises
+    ------
+    InputError
+        If there is no value, a value comes twice, or a type does not fit.
+    """
+    name = parameter.name
+    if isinstance(given, Mapping):
+        listed = _range(name, given)
+    elif isinstance(given, list):
+        listed = given
+    else:
+        raise InputError(f"{name} = {given!r} must be a list or a range such as {{from, to, by}}")
+    if not listed:
+        raise InputError(f"{name} has no values: the grid is empty")
+    values = tuple(parameter.checked(value) for value in listed)
+    for place, value in enumerate(values):
+        if value in values[:place]:
+            raise InputError(f"{name} has the value {value!r} twice: its cells would be duplicates")
+    return values
+
+
+def _range(name: str, given: Mapping[str, Any]) -> list[Any]:
+    for key in given:
+        if key not in RANGE_KEYS:
+            raise unknown_name(f"key of the range {name}", key, RANGE_KEYS)
+    ends = [given.get("from"), given.get("to")]
+    if any(not isinstance(end, int | float) or isinstance(end, bool) for end in ends):
+        raise InputError(f"{name}: a range needs numbers for from and to")
+    if ("by" in given) == ("steps" in given):
+        raise InputError(f"{name}: a range needs either by or steps")
+    logarithmic = _logarithmic(name, given)
+    low, high = (Fraction(str(end)) for end in ends)
+    if "by" in given:
+        step = Fraction(str(given["by"]))
+        if step <= 0:
+            raise InputError(f"{name}: by = {given['by']} must be > 0")
+        points = [low + k * step for k in range(math.floor((high - low) / step) + 1)]
+    else:
+        points = _steps(name, low, high, given["steps"], logarithmic=logarithmic)
+    return [int(point) if point.denominator == 1 else float(point) for point in points]
+
+
+def _logarithmic(name: str, given: Mapping[str, Any]) -> bool:
+    scale = given.get("scale", "linear")
+    if scale not in ("linear", "log"):
+        raise unknown_name(f"scale of the range {name}", str(scale), ("linear", "log"))
+    if scale == "log" and not ("steps" in given and given["from"] > 0 and given["to"] > 0):
+        raise InputError(f"{name}: a range with scale 'log' needs steps, and ends > 0")
+    return bool(scale == "log")
+
+
+def _steps(
+    name: str, low: Fraction, high: Fraction, steps: Any, *, logarithmic: bool
+) -> list[Fraction]:
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+        raise InputError(f"{name}: steps = {steps!r} must be a whole number >= 1")
+    if high < low:
+        return []
+    if steps == 1:
+        return [low]
+    shares = [Fraction(k, steps - 1) for k in range(steps)]
+    if not logarithmic:
+        return [low + share * (high - low) for share in shares]
+    ratio = float(high / low)
+    inner = [Fraction(f"{float(low) * ratio ** float(share):.6g}") for share in shares[1:-1]]
+    return [low, *inner, high]
+
+
+def points_of(grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Return every combination of values, the last parameter varying fastest."""
+    return [
+        dict(zip(grid, combination, strict=True))
+        for combination in itertools.product(*grid.values())
+    ]

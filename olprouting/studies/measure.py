@@ -1,0 +1,215 @@
+"""Run one cell."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import traceback
+import warnings
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from olprouting.engine import Clock, KvOptions, simulate
+from olprouting.gaps import measure_gaps
+from olprouting.price_report import RunOutcome, measure_prices
+from olprouting.price_report.runner import Runner, check_conditions
+from olprouting.price_report.study import JUDGED
+from olprouting.studies.outcome import (
+    CELLS,
+    CONVERGENCE,
+    PRICES,
+    RECORDS,
+    SERIES,
+    TIMING,
+    Outcome,
+)
+from olprouting.studies.parameters import MEASURED_BY, Kind, chosen, policy_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pandas as pd
+
+    from olprouting.policies import PolicyOptions
+    from olprouting.studies.cell import Cell
+
+Rows = list[dict[str, Any]]
+
+WALL_CLOCK: Final = frozenset(
+    {"dispatch_p50_s", "dispatch_p99_s", "solve_p50_s", "solve_p99_s", "solve_s", "build_s"}
+    | {"route_p50_s", "route_p99_s", "update_p50_s", "update_p99_s"}
+    | {"exact_p50_s", "exact_p99_s", "exact_s", "lp_s", "integer_s"}
+)
+"""Columns of the reports that hold wall-clock times."""
+
+
+def run_cell(cell: Cell) -> Outcome:
+    """Run a cell and return its rows, or what went wrong.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it was interrupted.
+    """
+    started = time.perf_counter()
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            tables = _MEASURES[cell.kind](cell)
+    except Exception as error:  # one broken cell must not end the study
+        return Outcome.failure(cell, f"{type(error).__name__}: {error}", traceback.format_exc())
+    notices = " | ".join(dict.fromkeys(str(warning.message) for warning in caught))
+    for row in tables[CELLS]:
+        row["notices"] = notices
+    wall = {"wall_s": time.perf_counter() - started}
+    tables[TIMING] = [wall | row for row in tables.get(TIMING, [{}])]
+    own = dict.fromkeys(tables, cell.row) | {CELLS: cell.row | cell.point}
+    return Outcome(
+        cell.id, {name: [own[name] | row for row in rows] for name, rows in tables.items()}
+    )
+
+
+def _simulate(cell: Cell) -> dict[str, Rows]:
+    options = policy_options(cell.settings)
+    arguments = _arguments(cell)
+    clock = str(arguments.get("clock", Clock.BARRIER))
+    if options.period.receding or clock == Clock.INDEPENDENT:
+        arguments.pop("periods", None)  # T is then no iteration at which a run could stop
+    run = simulate(
+        _trace(cell, options),
+        cell.cluster_size.cluster(),
+        cell.make_policy(),
+        backlog=cell.source.backlog,
+        forecast=cell.foresight.make(),
+        seed=cell.seed,
+        series_every=cell.outputs.series_every if cell.keeps_series else None,
+        **arguments,
+    )
+    _refuse_interrupted(run)
+    row: dict[str, Any] = run.metrics.to_row()
+    if clock == Clock.BARRIER or options.period.period_s is not None:
+        kernel = arguments.get("kernel", "decode")
+        outcome = RunOutcome.of(run, options.period, kernel, [], [])
+        row |= {n: getattr(outcome, n) for n in ("reward", "satisfaction", "never_started")}
+    tables: dict[str, Rows] = {CELLS: [row], TIMING: [{"run_s": run.wall_s}]}
+    if run.series is not None:
+        tables[SERIES] = _plain(run.series_frame())
+    return tables
+
+
+def _measure_gaps(cell: Cell) -> dict[str, Rows]:
+    options = policy_options(cell.settings)
+    rule = cell.make_policy().name
+    report = measure_gaps(
+        _trace(cell, options),
+        cell.cluster_size.cluster(),
+        [rule],
+        options=options,
+        backlog=cell.source.backlog,
+        forecast=cell.foresight.make(),
+        seed=cell.seed,
+        **_arguments(cell),
+    )
+    _refuse_interrupted(report)
+    entries = [_renamed(asdict(entry)) for entry in report.policies]
+    records = [_stable(asdict(record)) for record in report.records]
+    timing = [{"window": entry["window"]} | _wall_clock(entry) for entry in entries]
+    tables = {CELLS: list(map(_stable, entries)), TIMING: timing, RECORDS: records}
+    every = cell.outputs.series_every
+    if every is not None and cell.keeps_series:
+        tables[SERIES] = _plain(report.series[rule].iloc[::every])
+    return tables
+
+
+def _measure_prices(cell: Cell) -> dict[str, Rows]:
+    options = policy_options(cell.settings)
+    trace, cluster = _trace(cell, options), cell.cluster_size.cluster()
+    arguments = _arguments(cell)
+    rule = cell.make_policy()
+    if rule.name != JUDGED:
+        conditions = {n: arguments.get(n, default) for n, default in _CONDITIONS.items()}
+        check_conditions(cluster, options, conditions["clock"], sample=None)
+        runner = Runner(
+            trace,
+            cluster,
+            options,
+            cell.foresight.make(),
+            conditions["clock"],
+            conditions["kernel"],
+            conditions["kv"],
+            cell.seed,
+            on_progress=None,
+        )
+        row = asdict(runner.outcome(runner.run(rule, None)))
+        return {CELLS: [_stable(row)], TIMING: [_wall_clock(row)]}
+    report = measure_prices(
+        trace,
+        cluster,
+        [JUDGED],
+        options=options,
+        forecast=cell.foresight.make(),
+        seed=cell.seed,
+        **arguments,
+    )
+    _refuse_interrupted(report)
+    row = asdict(report.runs[0])
+    if report.quality is not None:
+        quality = asdict(report.quality)
+        row |= {n if n in WALL_CLOCK else f"price_{n}": v for n, v in quality.items()}
+    for starts in report.starts:
+        values = asdict(starts)
+        row |= {f"starts_{starts.way}_{n}": v for n, v in values.items() if n != "way"}
+    tables = {
+        CELLS: [_stable(row)],
+        TIMING: [_wall_clock(row)],
+        RECORDS: [_stable(asdict(record)) for record in report.records],
+    }
+    if cell.keeps_series:
+        tables |= {PRICES: _plain(report.prices), CONVERGENCE: _plain(report.convergence)}
+    return tables
+
+
+_MEASURES: Final[Mapping[Kind, Callable[[Cell], dict[str, Rows]]]] = {
+    Kind.SIMULATE: _simulate,
+    Kind.GAPS: _measure_gaps,
+    Kind.PRICES: _measure_prices,
+}
+
+_CONDITIONS: Final[Mapping[str, Any]] = {"clock": Clock.BARRIER, "kernel": "decode", "kv": None}
+
+
+def _trace(cell: Cell, options: PolicyOptions) -> Any:
+    return cell.source.load(cell.seed, cell.trace_sha256, options.period.period_s)
+
+
+def _arguments(cell: Cell) -> dict[str, Any]:
+    """Return the settings that are arguments of the measurement."""
+    names = inspect.signature(MEASURED_BY[cell.kind]).parameters
+    found = {n: v for n, v in cell.settings.items() if n in names and n != "forecast"}
+    if "kv" in names:
+        found["kv"] = KvOptions(**chosen(KvOptions, cell.settings, "kv."))
+    return found
+
+
+def _refuse_interrupted(result: Any) -> None:
+    if result.interrupted:
+        raise KeyboardInterrupt
+
+
+def _renamed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose columns are no names of parameters."""
+    names = {"horizon": "window", "decisions": "decisions_met"}
+    return {names.get(name, name): value for name, value in row.items()}
+
+
+def _stable(row: dict[str, Any]) -> dict[str, Any]:
+    """Return what does not depend on the clock on the wall; the cell names policy itself."""
+    return {n: v for n, v in row.items() if n not in WALL_CLOCK and n != "policy"}
+
+
+def _wall_clock(row: dict[str, Any]) -> dict[str, Any]:
+    return {n: v for n, v in row.items() if n in WALL_CLOCK}
+
+
+def _plain(frame: pd.DataFrame) -> Rows:
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]

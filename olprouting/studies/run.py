@@ -1,0 +1,201 @@
+"""Run a study: all cells that are not finished yet."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from olprouting.errors import InputError
+from olprouting.studies.manifest import FILE, Manifest
+from olprouting.studies.outcome import FAILURES
+from olprouting.studies.processes import run_here, run_in_processes
+from olprouting.studies.results import Results
+from olprouting.studies.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+
+    from olprouting.studies.cell import Cell
+    from olprouting.studies.definition import Study
+    from olprouting.studies.outcome import Outcome
+
+
+@dataclass(frozen=True)
+class StudyStatus:
+    """How far a study is.
+
+    Attributes
+    ----------
+    name
+        The study.
+    folder
+        Where its results are.
+    cells, finished
+        Cells, and how many of them are finished.
+    failures
+        Cells that ended in an error: policy, seed, parameters and error. They run again with the
+        next command.
+    interrupted
+        Whether Ctrl-C ended the command.
+    """
+
+    name: str
+    folder: Path
+    cells: int
+    finished: int
+    failures: tuple[dict[str, Any], ...]
+    interrupted: bool = False
+
+    @property
+    def complete(self) -> bool:
+        """Whether all cells are finished."""
+        return self.finished == self.cells
+
+    def summary(self) -> str:
+        """Return a line on the study, and one per failure."""
+        left = self.cells - self.finished - len(self.failures)
+        line = (
+            f"{self.name}: {self.finished} of {self.cells} cells finished, "
+            f"{len(self.failures)} failed, {left} to do"
+        )
+        failed = [
+            f"failed: {row['policy']}, seed {row['seed']}, {row['parameters']}: {row['error']}"
+            for row in self.failures
+        ]
+        return "\n".join([line, *failed])
+
+
+def run_study(
+    study: Study,
+    folder: str | Path,
+    *,
+    jobs: int | None = None,
+    dask: str | None = None,
+    force: bool = False,
+    study_file: str | Path | None = None,
+    command: str = "run_study",
+    on_progress: Callable[[str, int, int], None] | None = None,
+) -> StudyStatus:
+    """Run all cells of a study that are not finished yet, and write its tables.
+
+    Parameters
+    ----------
+    study
+        What to run (`read_study`).
+    folder
+        Where results go. A folder that holds a part of this study is continued.
+    jobs
+        Processes, >= 1; 1 runs in this process; None takes one per core.
+    dask
+        Address of a Dask scheduler, or ``"local"``: cells run there instead.
+    force
+        Continue although a trace or a policy's file has changed: the cells that depend on it are
+        computed again.
+    study_file, command
+        For the manifest.
+    on_progress
+        Called with (what, finished cells, all cells) after every cell.
+
+    Returns
+    -------
+    StudyStatus
+        A cell that ended in an error is among its failures, and all others ran. After Ctrl-C: what
+        was finished until then.
+
+    Raises
+    ------
+    InputError
+        If the folder holds another study, or a file changed; if Dask does not answer.
+    """
+    folder = Path(folder)
+    if jobs is not None and jobs < 1:
+        raise InputError(f"jobs = {jobs} must be >= 1")
+    jobs = jobs or _cores()
+    cells = study.cells
+    manifest = _manifest(study, cells, folder, study_file, force=force)
+    store = Store(folder)
+    store.recover()
+    manifest.with_run(command, f"dask {dask}" if dask else f"{jobs} processes").write(folder)
+    finished = store.finished() & {cell.id for cell in cells}
+    left = [cell for cell in cells if cell.id not in finished]
+    done = len(cells) - len(left)
+    interrupted = False
+    try:
+        with closing(_outcomes(left, jobs, dask)) as outcomes:
+            for outcome in outcomes:
+                store.add(outcome)
+                done += 1
+                if on_progress is not None:
+                    on_progress(study.name, done, len(cells))
+    except KeyboardInterrupt:
+        interrupted = True
+    store.gather()
+    results = Results.read(folder)
+    results.write_tables()
+    return _status(results, interrupted=interrupted)
+
+
+def study_status(folder: str | Path) -> StudyStatus:
+    """Return how far the study in a folder is.
+
+    Raises
+    ------
+    InputError
+        If the folder holds no study.
+    """
+    return _status(Results.read(Path(folder)), interrupted=False)
+
+
+def _status(results: Results, *, interrupted: bool) -> StudyStatus:
+    failures = results.rows(FAILURES)
+    return StudyStatus(
+        name=results.study.name,
+        folder=results.folder,
+        cells=len(results.study.cells),
+        finished=results.finished,
+        failures=tuple(failures),
+        interrupted=interrupted,
+    )
+
+
+def _manifest(
+    study: Study,
+    cells: Sequence[Cell],
+    folder: Path,
+    study_file: str | Path | None,
+    *,
+    force: bool,
+) -> Manifest:
+    """Return the manifest of a folder that may hold this study, and no other one."""
+    now = Manifest.of(study, cells, None if study_file is None else Path(study_file).absolute())
+    if (folder / FILE).exists():
+        before = Manifest.read(folder)
+        before.refuse_another(folder, now, force=force)
+        return now.with_runs(before.runs)
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError(f"{folder} holds other files and no study; choose another --out")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror}") from None
+    return now
+
+
+def _outcomes(cells: Sequence[Cell], jobs: int, dask: str | None) -> Generator[Outcome, None, None]:
+    if dask is not None:
+        from olprouting.studies.dask_cluster import run_on_dask
+
+        return run_on_dask(cells, dask, jobs)
+    if jobs == 1:
+        return run_here(cells)
+    return run_in_processes(cells, jobs)
+
+
+def _cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
