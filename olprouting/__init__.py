@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from olprouting.policies import register_policy as register_policy
     from olprouting.price_report import PriceReport as PriceReport
     from olprouting.price_report import measure_prices as measure_prices
+    from olprouting.price_report import pareto as pareto
     from olprouting.traces import read_trace as read_trace
     from olprouting.traces import resolve as resolve
     from olprouting.traces import trace_names as trace_names
@@ -110,6 +111,7 @@ _MODULES = {
     "price_report": (
         "PriceReport",
         "measure_prices",
+        "pareto",
     ),
     "traces": (
         "read_trace",

@@ -69,6 +69,9 @@ FormulationOption = Annotated[
     str | None, typer.Option(help="size-class or assignment.", show_default=False)
 ]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+OversizeOption = Annotated[
+    str, typer.Option(help="A request no worker can ever hold: error or reject.")
+]
 RejectAfterOption = Annotated[
     int | None,
     typer.Option(

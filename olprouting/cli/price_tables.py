@@ -11,7 +11,13 @@ from olprouting.cli.tables import print_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from olprouting.price_report import PriceReport, RunOutcome, StartsQuality
+    from olprouting.price_report import (
+        BoundProof,
+        ParetoFront,
+        PriceReport,
+        RunOutcome,
+        StartsQuality,
+    )
 
 WAYS = {
     "subgradient": "bid prices",
@@ -36,6 +42,7 @@ def print_report(report: PriceReport) -> None:
     if report.records:
         _print_starts(report)
         _print_prices(report)
+        _print_bounds(report.bounds, len(report.records))
     _print_times(report.runs)
     for notice in (*settings["notices"], *report.notices):
         typer.echo(f"note: {notice}", err=True)
@@ -50,6 +57,31 @@ def print_report(report: PriceReport) -> None:
         )
     if report.interrupted:
         typer.echo("interrupted: the tables hold what was finished", err=True)
+
+
+def print_front(front: ParetoFront, names: Sequence[str]) -> None:
+    """Print the runs of a front on stdout, each under the name of its weights, and notes."""
+    first, second = front.metrics
+    points = front.points
+    print_table(
+        "Runs of bid-price",
+        {"weights": names[: len(points)]},
+        {
+            "": [str(number) for number in range(len(points))],
+            **{
+                metric: [_number(getattr(p.outcome, metric), ",.6g") for p in points]
+                for metric in front.metrics
+            },
+            "unfin.": [str(p.outcome.unfinished) for p in points],
+            "on the front": ["yes" if p.non_dominated else "no" for p in points],
+        },
+        f"front: no other run is as good in {first} and {second} and better in one;\n"
+        "latencies lack the unfinished requests",
+    )
+    for notice in front.notices:
+        typer.echo(f"note: {notice}", err=True)
+    if front.interrupted:
+        typer.echo("interrupted: the table holds the runs that were finished", err=True)
 
 
 def warn_never_started(report: PriceReport) -> None:
@@ -81,9 +113,16 @@ def _print_runs(runs: Sequence[RunOutcome]) -> None:
             "unfin.": [f"{run.unfinished}{'*' if run.censored else ''}" for run in runs],
             "never": [str(run.never_started) for run in runs],
             "preempt": [str(run.preemptions) for run in runs],
+            **_rejected(runs),
         },
         "sat.: first token within t2; * latencies lack these; never: never started",
     )
+
+
+def _rejected(runs: Sequence[RunOutcome]) -> dict[str, list[str]]:
+    """Return the column of rejected requests, if there are any."""
+    counts = [run.rejected for run in runs]
+    return {"rej.": [str(count) for count in counts]} if any(counts) else {}
 
 
 def _print_latencies(runs: Sequence[RunOutcome]) -> None:
@@ -134,6 +173,16 @@ def _print_prices(report: PriceReport) -> None:
         f"exact prices are proven in {_percent(quality.share_proven)} of periods, a solve takes "
         f"{quality.exact_p50_s * 1e3:.0f} ms (p99 {quality.exact_p99_s * 1e3:.0f})"
     )
+
+
+def _print_bounds(bounds: Sequence[BoundProof], periods: int) -> None:
+    """Say how each bound was proven, and in how many periods the solution found meets it."""
+    for bound in bounds:
+        known = f"known in {bound.periods}" if bound.periods < periods else "known in all"
+        typer.echo(
+            f"{bound.name}: {bound.bounds}, {known} {periods} periods and met in {bound.met},\n"
+            f"  by {bound.proven_by}"
+        )
 
 
 def _print_times(runs: Sequence[RunOutcome]) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olprouting.cli import options as o
-from olprouting.cli.price_tables import print_report, warn_never_started
+from olprouting.cli.price_tables import print_front, print_report, warn_never_started
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from olprouting.cli.progress import Advance
     from olprouting.instances import Cluster, SloWeights, Trace
+    from olprouting.policies import PolicyOptions
 
 DEFAULT_REQUESTS = 250
 
@@ -56,6 +61,33 @@ RemainOption = Annotated[
     str, typer.Option(help="Starts still to come: slots (authors' code) or arrivals.")
 ]
 NormalizerOption = Annotated[str, typer.Option(help="What a reward of 1 is: auto, or a number.")]
+PositionsOption = Annotated[
+    str,
+    typer.Option(
+        help="Prices belong to absolute periods (paper), or relative ones: so many periods ahead. "
+        "A receding horizon always takes relative ones."
+    ),
+]
+ExactEveryOption = Annotated[
+    int, typer.Option(min=1, help="bid-price-exact solves for prices every so many periods.")
+]
+GuardOption = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Forget older history when a Poisson test finds that more requests arrive in a window "
+        "of so many periods than before.",
+        show_default=False,
+    ),
+]
+ParetoOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Instead, run bid-price once under each published set of weights, and mark the best "
+        "trade-offs between two metrics, such as ttft_mean,throughput_tokens_per_s.",
+        show_default=False,
+    ),
+]
 ClipOption = Annotated[bool, typer.Option(help="Clip normalised rewards at 1 (paper).")]
 PoliciesOption = Annotated[
     str | None,
@@ -104,13 +136,18 @@ def prices(
     n_remain: RemainOption = "slots",
     normalizer: NormalizerOption = "auto",
     clip: ClipOption = False,
+    positions: PositionsOption = "absolute",
+    exact_every: ExactEveryOption = 1,
+    guard_window: GuardOption = None,
     reject_after: o.RejectAfterOption = None,
     policies: PoliciesOption = None,
     sample: SampleOption = "30",
+    pareto: ParetoOption = None,
     time_limit: TimeLimitOption = 5.0,
     step_time: StepTimeOption = "llama-2-7b-a100-tp1",
     clock: ClockOption = "barrier",
     period_seconds: PeriodSecondsOption = None,
+    oversize: o.OversizeOption = "reject",
     ties: o.TiesOption = "random",
     seed: o.SeedOption = 0,
     out: OutOption = None,
@@ -122,10 +159,7 @@ def prices(
     trace, at 0.4 requests per period.
     """
     folder = None if out is None else o.writable_folder(out)
-    from olprouting.cli.progress import announce_compilation, progress_bar
-    from olprouting.forecasts import NoisyOracle
     from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions
-    from olprouting.price_report import DEFAULT_POLICIES, measure_prices
 
     cluster = o.make_cluster(devices, slots, step_time)
     cluster = cluster.replace(kv_tokens=[kv_tokens] * devices)
@@ -150,34 +184,108 @@ def prices(
             n_remain=n_remain,
             reward_normalizer=_normalizer(normalizer),
             clip=clip,
+            positions=positions,
+            exact_every=exact_every,
+            guard_window=guard_window,
             reject_after=reject_after,
         ),
     )
-    forecast = NoisyOracle(noise)
-    workload = _workload(trace, requests, rate, period_s, seed)
-    announce_compilation()
-    with progress_bar() as advance:
-        report = measure_prices(
-            workload,
-            cluster,
-            o.names(policies) or DEFAULT_POLICIES,
-            options=options,
-            sample=o.number_or_all("--sample", sample),
-            forecast=forecast,
-            clock=clock,
-            time_limit_s=time_limit,
-            seed=seed,
-            on_progress=advance,
-        )
-    written = report.write(folder) if folder is not None and report.runs else ()
-    if as_json:
-        typer.echo(json.dumps(report.to_document()))
+    study = _Study(
+        _workload(trace, requests, rate, period_s, seed),
+        cluster,
+        options,
+        noise,
+        clock,
+        oversize,
+        seed,
+    )
+    if pareto is None:
+        study.compare(o.names(policies), o.number_or_all("--sample", sample), folder, as_json)
+    elif policies is None:
+        study.trace_front(pareto, folder, as_json)
     else:
-        print_report(report)
-    warn_never_started(report)
+        raise InputError("--pareto runs bid-price alone; leave out --policies")
+
+
+@dataclass(frozen=True)
+class _Study:
+    """What all runs of the command have in common."""
+
+    trace: Trace
+    cluster: Cluster
+    options: PolicyOptions
+    noise: float
+    clock: str
+    oversize: str
+    seed: int
+
+    def conditions(self, advance: Advance) -> dict[str, Any]:
+        """Return the arguments that `measure_prices` and `pareto` share."""
+        from olprouting.engine import KvOptions
+        from olprouting.forecasts import NoisyOracle
+
+        return {
+            "options": self.options,
+            "forecast": NoisyOracle(self.noise),
+            "clock": self.clock,
+            "kv": KvOptions(oversize=self.oversize),
+            "seed": self.seed,
+            "on_progress": advance,
+        }
+
+    def compare(
+        self, policies: list[str], sample: int | None, folder: Path | None, as_json: bool
+    ) -> None:
+        """Print how bid-price and other rules do, and how good its prices are."""
+        from olprouting.cli.progress import announce_compilation, progress_bar
+        from olprouting.price_report import DEFAULT_POLICIES, measure_prices
+
+        announce_compilation()
+        with progress_bar() as advance:
+            report = measure_prices(
+                self.trace,
+                self.cluster,
+                policies or DEFAULT_POLICIES,
+                sample=sample,
+                time_limit_s=self.options.time_limit_s,
+                **self.conditions(advance),
+            )
+        written = report.write(folder) if folder is not None and report.runs else ()
+        if as_json:
+            typer.echo(json.dumps(report.to_document()))
+        else:
+            print_report(report)
+        warn_never_started(report)
+        _finish(written, report.interrupted)
+
+    def trace_front(self, metrics: str, folder: Path | None, as_json: bool) -> None:
+        """Print which trade-offs between two metrics the published weights reach."""
+        from olprouting.cli.progress import announce_compilation, progress_bar
+        from olprouting.instances import WEIGHT_SETS
+        from olprouting.price_report import pareto
+
+        chosen = tuple(o.names(metrics))
+        announce_compilation()
+        with progress_bar() as advance:
+            front = pareto(
+                self.trace,
+                self.cluster,
+                WEIGHT_SETS.values(),
+                chosen,  # type: ignore[arg-type]  # their number is checked there
+                **self.conditions(advance),
+            )
+        written = front.write(folder) if folder is not None and front.points else ()
+        if as_json:
+            typer.echo(json.dumps(front.to_document()))
+        else:
+            print_front(front, list(WEIGHT_SETS))
+        _finish(written, front.interrupted)
+
+
+def _finish(written: Iterable[Path], interrupted: bool) -> None:
     for path in written:
         typer.echo(f"wrote {path}", err=True)
-    if report.interrupted:
+    if interrupted:
         raise KeyboardInterrupt
 
 

@@ -49,9 +49,6 @@ KvTokensOption = Annotated[
 KvModeOption = Annotated[
     str, typer.Option(help="How KV is counted: tokens, blocks, or reserve (prompt + longest).")
 ]
-OversizeOption = Annotated[
-    str, typer.Option(help="A request no worker can ever hold: error or reject.")
-]
 PeriodsOption = Annotated[
     int | None, typer.Option(min=1, help="Stop after period T.", show_default=False)
 ]
@@ -88,7 +85,7 @@ def simulate(
     kernel: KernelOption = "decode",
     kv_tokens: KvTokensOption = None,
     kv_mode: KvModeOption = "tokens",
-    oversize: OversizeOption = "error",
+    oversize: o.OversizeOption = "error",
     step_time: o.StepTimeOption = "balance-authors",
     reject_after: o.RejectAfterOption = None,
     periods: PeriodsOption = None,

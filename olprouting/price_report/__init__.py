@@ -1,5 +1,6 @@
 """Floor 4, what bid prices achieve on a trace, and how far they are from exact ones."""
 
+from olprouting.price_report.bounds import BoundProof
 from olprouting.price_report.frontier import (
     METRICS,
     ParetoFront,
@@ -19,6 +20,7 @@ from olprouting.price_report.workload import poisson_by_period, typical_step_s
 __all__ = [
     "DEFAULT_POLICIES",
     "METRICS",
+    "BoundProof",
     "ParetoFront",
     "ParetoPoint",
     "PeriodRecord",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from olprouting.price_report.study import JUDGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     import numpy.typing as npt
     import pandas as pd
@@ -56,6 +58,8 @@ _BY_PERIOD = frozenset(
     + ["satisfaction", "requests_per_period", "tokens_per_period"]
 )
 """Metrics in periods, which only the barrier clock has."""
+
+SCHEMA = "olprouting/pareto/1"
 
 DEFAULT_METRICS = ("ttft_mean", "throughput_tokens_per_s")
 
@@ -129,6 +133,43 @@ class ParetoFront:
         from olprouting.plots.pareto import plot_pareto
 
         return plot_pareto(self.to_frame(), *self.metrics, ax=ax)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the runs as plain JSON types."""
+        return {
+            "schema": SCHEMA,
+            "metrics": list(self.metrics),
+            "points": [
+                {
+                    "weights": point.weights.to_document(),
+                    "outcome": asdict(point.outcome),
+                    "non_dominated": point.non_dominated,
+                }
+                for point in self.points
+            ],
+            "notices": list(self.notices),
+            "interrupted": self.interrupted,
+        }
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write ``pareto`` as table (CSV, Parquet), document (JSON) and figure (PNG) to `folder`.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        csv, parquet, document, figure = (
+            folder / f"pareto.{suffix}" for suffix in ("csv", "parquet", "json", "png")
+        )
+        self.to_frame().to_csv(csv, index=False)
+        self.to_frame().to_parquet(parquet, index=False)
+        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
+        drawn = self.plot().get_figure(root=True)
+        assert drawn is not None
+        drawn.savefig(figure, dpi=150)
+        return csv, parquet, document, figure
 
 
 def weight_sweep(base: SloWeights, name: str, values: Iterable[float]) -> tuple[SloWeights, ...]:

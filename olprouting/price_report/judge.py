@@ -57,8 +57,9 @@ class PeriodRecord:
         Reward of the starts by the run's own prices, by exact ones, and of the LP rounded.
     reward_integer, integer_bound, integer_proven
         Best whole starts found, their proven bound, and whether they agree.
-    lp_bound
-        Upper bound by the period's LP over the requests that fit whole on some device.
+    lp_bound, lp_proven
+        Upper bound by the period's LP over the requests that fit whole on some device, and whether
+        the LP's solution agrees with it.
     contested
         Whether the best whole starts found leave a request waiting that would fit by itself.
     gap_subgradient, gap_exact, gap_rounding, gap_integer
@@ -89,6 +90,7 @@ class PeriodRecord:
     integer_bound: float | None
     integer_proven: bool
     lp_bound: float | None
+    lp_proven: bool
     contested: bool
     gap_subgradient: float | None
     gap_exact: float | None
@@ -149,6 +151,7 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         integer_bound=integer.bound,
         integer_proven=integer.proven,
         lp_bound=lp.bound,
+        lp_proven=lp.proven,
         contested=_started(integer) < int(fits_whole(problem).any(axis=1).sum()),
         gap_integer=relative_gap(integer.value, lp.bound),
         exact_s=exact.wall_s,

@@ -1,4 +1,4 @@
-"""Only runs at equal limits are compared."""
+"""Only runs at equal limits are compared, and requests beyond any limit are named."""
 
 from __future__ import annotations
 
@@ -32,6 +32,32 @@ def require_equal_limits(runs: Sequence[SimulationResult]) -> None:
                     f"{name}: {runs[0].policy} ran with {_text(first)} and {run.policy} with "
                     f"{_text(other)}; comparisons need equal limits"
                 )
+
+
+def oversize_notices(run: SimulationResult) -> list[str]:
+    """Return a sentence on the requests that a run of a bid-price rule rejected on arrival.
+
+    The rule itself turns nobody away before a period has passed.
+
+    Raises
+    ------
+    InputError
+        If those are all requests.
+    """
+    oversize = run.rejected & (run.rejection_iteration == run.release_iteration)
+    count, limit = int(oversize.sum()), run.cluster.kv_tokens
+    if not count or limit is None:
+        return []
+    if count == len(run.trace):
+        raise InputError(
+            f"kv_tokens: none of the {count} requests fits on a device; the largest holds "
+            f"{int(limit.max())} KV tokens, give devices more"
+        )
+    row = int(np.argmax(oversize))
+    need = f"{run.trace.prompt_tokens[row]} prompt + {run.trace.decode_tokens[row]} decode tokens"
+    largest = int(limit.max())
+    what = f"request {row} ({need}) is more than any device can hold ({largest} KV tokens)"
+    return [f"{what}; rejected, like all such requests: {count}"]
 
 
 def _equal(first: object, other: object) -> bool:

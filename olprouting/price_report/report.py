@@ -10,6 +10,7 @@ import numpy as np
 
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
+from olprouting.price_report.bounds import BoundProof, bound_proofs
 from olprouting.price_report.judge import WAYS
 
 if TYPE_CHECKING:
@@ -206,6 +207,11 @@ class PriceReport:
             return ()
         return tuple(StartsQuality.of(way, self.records) for way in WAYS)
 
+    @property
+    def bounds(self) -> tuple[BoundProof, ...]:
+        """How the bounds were proven; empty if no period was judged."""
+        return bound_proofs(self.records) if self.records else ()
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per rule."""
         import pandas as pd
@@ -242,6 +248,7 @@ class PriceReport:
             "runs": [asdict(run) for run in self.runs],
             "prices": None if quality is None else asdict(quality),
             "starts": [asdict(entry) for entry in self.starts],
+            "bounds": [asdict(entry) for entry in self.bounds],
         }
 
     def plot(self) -> dict[str, Any]:

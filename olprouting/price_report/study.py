@@ -15,7 +15,7 @@ from olprouting.instances.request_curves import Kernel
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.price_report.convergence import convergence_frame
 from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
-from olprouting.price_report.limits import require_equal_limits
+from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.report import PriceReport
 from olprouting.price_report.runner import OnProgress, Runner, check_conditions
 from olprouting.prices import DescentOptions
@@ -73,7 +73,9 @@ def measure_prices(
         What the rules know of decode lengths; the oracle by default. Rewards of whole runs are by
         true lengths, those of judged periods by forecast ones, as the rules see them.
     clock, kernel, kv
-        As for `simulate`. The independent clock needs ``options.period.period_s``.
+        As for `simulate`. The independent clock needs ``options.period.period_s``. Requests that
+        no device could ever hold are refused, or with ``KvOptions(oversize="reject")`` named in a
+        notice and counted as rejected.
     time_limit_s
         Per exact solve.
     seed
@@ -89,7 +91,7 @@ def measure_prices(
     Raises
     ------
     InputError
-        If an argument is out of range or a name is unknown.
+        If an argument is out of range, a name is unknown, or no request fits on any device.
     """
     options = options or PolicyOptions()
     check_conditions(cluster, options, clock, sample)
@@ -100,7 +102,10 @@ def measure_prices(
     found = _Findings()
     try:
         for rule in rules:
-            found.add(runner.run(rule, periods if rule.name == JUDGED else None), runner.outcome)
+            run = runner.run(rule, periods if rule.name == JUDGED else None)
+            if rule.name == JUDGED:
+                runner.notices += oversize_notices(run)
+            found.add(run, runner.outcome)
         found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
         found.look_closer(options, seed)
     except KeyboardInterrupt:

@@ -31,10 +31,17 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_tables_fit_a_terminal_and_files_are_written(tmp_path):
-    out = tmp_path / "out"
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """One run, and the folder it wrote."""
+    out = tmp_path_factory.mktemp("prices") / "out"
     done = run(*SMALL, "--out", str(out))
     assert done.returncode == 0, done.stderr
+    return done, out
+
+
+def test_tables_fit_a_terminal_and_files_are_written(written):
+    done, out = written
     for name in ("bid-price", "round-robin", "jsq", "random", "power-of-two", "exact prices"):
         assert name in done.stdout
     assert "…" not in done.stdout  # what Rich does to cells that do not fit 80 columns
@@ -68,6 +75,56 @@ def test_the_independent_clock_and_a_receding_horizon_run():
         assert len(json.loads(done.stdout)["starts"]) == 4
 
 
+def test_requests_that_fit_nowhere_are_named_counted_and_rejected(tmp_path):
+    """Regression: one such request ended the whole command."""
+    limits = ["--kv-tokens", "2000", "--sample", "2", "--policies", "jsq"]
+    done = run(*SMALL, *limits, "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "is more than any device can hold (2000 KV tokens)" in done.stderr
+    assert "rej." in done.stdout
+    rows = json.loads((tmp_path / "prices.json").read_text())["runs"]
+    assert f"rejected, like all such requests: {rows[0]['rejected']}" in done.stderr
+    assert rows[0]["rejected"] == rows[1]["rejected"] > 0
+    for row in rows:
+        assert row["finished"] + row["unfinished"] + row["rejected"] == 40
+
+
+def test_every_bound_is_labelled_by_how_it_was_proven(written):
+    done, out = written
+    bounds = json.loads((out / "prices.json").read_text())["bounds"]
+    assert [entry["name"] for entry in bounds] == ["lp_bound", "integer_bound", "f_bound"]
+    for entry in bounds:
+        assert entry["met"] <= entry["periods"] == 4
+        assert f"{entry['name']}: {entry['bounds']}, known in all 4 periods" in done.stdout
+        assert entry["proven_by"] in done.stdout
+
+
+def test_options_of_learning_reach_the_rules():
+    document = json.loads(
+        run(
+            *SMALL,
+            *("--positions", "relative", "--exact-every", "3", "--guard-window", "50"),
+            *("--reject-after", "40", "--policies", "bid-price-exact", "--json"),
+        ).stdout
+    )
+    learning = document["settings"]["bid_price"]
+    names = ("positions", "exact_every", "guard_window", "reject_after")
+    assert [learning[name] for name in names] == ["relative", 3, 50, 40]
+
+
+def test_a_front_between_two_metrics_is_printed_and_written(tmp_path):
+    done = run(*SMALL, "--pareto", "ttft_mean,throughput_tokens_per_s", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    for name in (*WEIGHT_SETS, "ttft_mean", "throughput_tokens_per_s", "on the front"):
+        assert name in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"pareto.{suffix}" for suffix in ("csv", "parquet", "json", "png")
+    }
+    document = json.loads((tmp_path / "pareto.json").read_text())
+    assert len(document["points"]) == len(WEIGHT_SETS)
+    assert any(point["non_dominated"] for point in document["points"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -79,7 +136,13 @@ def test_the_independent_clock_and_a_receding_horizon_run():
         (["--rate", "0"], "rate = 0"),
         (["--noise", "1.5"], "[0, 1]"),
         (["--noise", "-0.1"], "[0, 1]"),
-        (["--kv-tokens", "100"], "KV tokens, the largest worker has 100"),
+        (["--kv-tokens", "100", "--oversize", "error"], "KV tokens, the largest worker has 100"),
+        (["--kv-tokens", "9"], "none of the 40 requests fits on a device; the largest holds 9 KV"),
+        (["--oversize", "drop"], "error, reject"),
+        (["--positions", "both"], "absolute, relative"),
+        (["--pareto", "ttft_mean"], "must be the names of two different metrics"),
+        (["--pareto", "ttft_mean,speed"], "unknown metric 'speed'"),
+        (["--pareto", "ttft_mean,finished", "--policies", "jsq"], "leave out --policies"),
         (["--normalizer", "large"], "auto, or a number > 0"),
         (["--normalizer", "-1"], "reward_normalizer"),
         (["--step-size", "0"], "step_size"),

@@ -89,6 +89,23 @@ def test_bounds_are_above_optima_and_optima_above_every_way_to_choose(report):
     assert contested >= 3
 
 
+def test_bounds_say_how_they_were_proven_and_how_often_they_were_met(report):
+    """Counted again from the records, with a limit that proves nothing in one of them."""
+    first, *rest = report.records
+    unproven = replace(first, integer_bound=None, integer_proven=False, lp_proven=False)
+    again = replace(report, records=(unproven, *rest))
+    periods = len(report.records)
+    lp, integer, f = again.bounds
+    assert (lp.name, lp.periods, lp.met) == ("lp_bound", periods, periods - 1)
+    assert (integer.name, integer.periods, integer.met) == (
+        "integer_bound",
+        periods - 1,
+        periods - 1,
+    )
+    assert (f.name, f.periods, f.met) == ("f_bound", periods, periods)
+    assert all(hasattr(first, bound.name) and bound.proven_by for bound in again.bounds)
+
+
 def test_exact_prices_have_the_smallest_f(report):
     for record in report.records:
         assert record.exact_converged
