@@ -14,6 +14,7 @@ PACKAGES = (
     "ortools",
     "cvxpy",
     "scipy",
+    "scikit-learn",
     "pandas",
     "pyarrow",
 )
