@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from olprouting.cli.doctor import doctor
+from olprouting.cli.forecast import forecast_app
 from olprouting.cli.gaps import gaps
 from olprouting.cli.prices import prices
 from olprouting.cli.simulate import simulate
@@ -32,6 +33,7 @@ app.command()(prices)
 app.command()(simulate)
 app.command()(solve)
 app.command()(theory)
+app.add_typer(forecast_app)
 app.add_typer(traces_app)
 app.add_typer(study_app)
 app.command()(doctor)

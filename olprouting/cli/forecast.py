@@ -1,0 +1,139 @@
+"""`olprouting forecast`: how well completions are foreseen, and training to foresee them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from olprouting.cli import options as o
+from olprouting.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from olprouting.forecast_report import ForecastReport
+    from olprouting.instances import Trace
+
+forecast_app = typer.Typer(
+    name="forecast", help="Judge and train forecasts of completions.", no_args_is_help=True
+)
+
+WindowOption = Annotated[int, typer.Option("--horizon", min=1, help="Horizon H of the forecast.")]
+ForecastsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Comma-separated: oracle, noisy:SPREAD, survival, km, exact-match, learned or "
+        "learned:FILE; one of each by default.",
+        show_default=False,
+    ),
+]
+TrainShareOption = Annotated[
+    float, typer.Option(help="First share of the requests trains; the others are asked about.")
+]
+QueriesOption = Annotated[str, typer.Option(help="(request, age) pairs to ask about, or all.")]
+FolderOption = Annotated[
+    Path | None,
+    typer.Option("--out", help="Folder for tables and figure.", show_default=False),
+]
+ModelOption = Annotated[Path, typer.Option("--out", help="File for the model (JSON).")]
+
+
+@forecast_app.command()
+def evaluate(
+    trace: o.TraceOption = o.DEFAULT_TRACE,
+    horizon: WindowOption = 80,
+    forecasts: ForecastsOption = None,
+    train_share: TrainShareOption = 0.5,
+    requests: o.RequestsOption = None,
+    queries: QueriesOption = "50000",
+    seed: o.SeedOption = 0,
+    out: FolderOption = None,
+    as_json: o.JsonOption = False,
+) -> None:
+    """Fit forecasts to the first requests of a trace and judge them on the later ones."""
+    folder = None if out is None else o.writable_folder(out)
+    from olprouting.cli.progress import progress_bar
+    from olprouting.forecast_report import DEFAULT_FORECASTS, evaluate_forecasts
+
+    requests_in_order = _requests(trace, requests, seed)
+    with progress_bar() as advance:
+        report = evaluate_forecasts(
+            requests_in_order,
+            o.names(forecasts) or DEFAULT_FORECASTS,
+            horizon=horizon,
+            train_share=train_share,
+            sample=o.number_or_all("--queries", queries),
+            seed=seed,
+            on_progress=advance,
+        )
+    written = report.write(folder) if folder is not None and report.forecasts else ()
+    if as_json:
+        typer.echo(json.dumps(report.to_document()))
+    else:
+        _print(report)
+    for path in written:
+        typer.echo(f"wrote {path}", err=True)
+    if report.interrupted:
+        raise KeyboardInterrupt
+
+
+@forecast_app.command()
+def train(
+    out: ModelOption,
+    trace: o.TraceOption = o.DEFAULT_TRACE,
+    horizon: WindowOption = 80,
+    requests: o.RequestsOption = None,
+    seed: o.SeedOption = 0,
+) -> None:
+    """Train the learned forecast on a trace and save it, for --forecast learned:FILE."""
+    o.writable_folder(out.parent)
+    from olprouting.cli.progress import progress_bar
+    from olprouting.forecasts.learned import train_learned
+
+    history = _requests(trace, requests, seed)
+    with progress_bar() as advance:
+        model = train_learned(history, horizon, seed=seed, on_progress=advance)
+    model.save(out)
+    typer.echo(
+        f"trained on {len(history)} requests of {history.name} "
+        f"({model.provenance['rows']} rows), horizon {horizon}"
+    )
+    typer.echo(f"wrote {out}", err=True)
+
+
+def _requests(name: str, requests: int | None, seed: int) -> Trace:
+    return o.load_workload(name, requests, "backlog", 1, seed).trace
+
+
+def _print(report: ForecastReport) -> None:
+    settings, rows = report.settings, report.forecasts
+    typer.echo(
+        f"{settings['trace']}: {settings['train_requests']} requests train, "
+        f"{settings['test_requests']} test, {settings['queries']} queries, "
+        f"horizon {settings['horizon']}"
+    )
+    print_table(
+        "Accuracy of forecasts",
+        {"forecast": [row.forecast for row in rows]},
+        {
+            "AUC": [_text(row.auc, ".3f") for row in rows],
+            "MAE": [_text(row.mae_finisher_tokens, ".1f") for row in rows],
+            "calibration": [f"{row.calibration_error:.3f}" for row in rows],
+            "bias": [f"{row.bias_tokens:+.1f}" for row in rows],
+            "covered": [f"{row.covered_share:.1%}" for row in rows],
+            "fit s": [f"{row.fit_s:.2f}" for row in rows],
+            "query us": [f"{row.predict_us:.2f}" for row in rows],
+        },
+        "AUC and calibration error of P(r <= H); MAE in tokens where r <= H; bias of E min(r, H+1)",
+    )
+    for note in dict.fromkeys(row.auc_note for row in rows if row.auc_note):
+        typer.echo(f"note: no AUC: {note}", err=True)
+    for notice in settings["notices"]:
+        typer.echo(f"note: {notice}", err=True)
+    if report.interrupted:
+        typer.echo("interrupted: the table holds what was finished", err=True)
+
+
+def _text(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value:{form}}"

@@ -1,0 +1,103 @@
+"""The accuracy of several forecasters, summed up and written down."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from olprouting.forecast_report.quality import AgeCoverage, CalibrationBin, ForecastQuality
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+SCHEMA = "olprouting/forecasts/1"
+
+
+@dataclass(frozen=True, eq=False)
+class ForecastReport:
+    """How well several forecasters foresee completions on one trace.
+
+    Attributes
+    ----------
+    settings
+        What was asked, as plain values: trace, split, horizon, seed, versions.
+    forecasts
+        One entry per forecaster.
+    calibration
+        One entry per forecaster and bin of its probability.
+    coverage
+        One entry per forecaster and bin of ages.
+    interrupted
+        Whether Ctrl-C ended the evaluation; what is here is complete in itself.
+    """
+
+    settings: dict[str, Any]
+    forecasts: tuple[ForecastQuality, ...]
+    calibration: tuple[CalibrationBin, ...]
+    coverage: tuple[AgeCoverage, ...]
+    interrupted: bool
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per forecaster."""
+        return _frame(ForecastQuality, self.forecasts)
+
+    def calibration_frame(self) -> pd.DataFrame:
+        """Return one row per forecaster and bin of its probability."""
+        return _frame(CalibrationBin, self.calibration)
+
+    def coverage_frame(self) -> pd.DataFrame:
+        """Return one row per forecaster and bin of ages."""
+        return _frame(AgeCoverage, self.coverage)
+
+    def summary(self) -> str:
+        """Return one aligned line per forecaster."""
+        columns = ["forecast", "auc", "mae_finisher_tokens", "calibration_error", "bias_tokens"]
+        return str(self.to_frame()[[*columns, "covered_share"]].to_string(index=False))
+
+    def to_document(self) -> dict[str, Any]:
+        """Return everything as plain JSON types."""
+        return {
+            "schema": SCHEMA,
+            "settings": self.settings,
+            "interrupted": self.interrupted,
+            "forecasts": [asdict(entry) for entry in self.forecasts],
+            "calibration": [asdict(entry) for entry in self.calibration],
+            "coverage": [asdict(entry) for entry in self.coverage],
+        }
+
+    def plot(self) -> Figure:
+        """Draw calibration curves and coverage by age; return the figure."""
+        from olprouting.plots.forecasts import plot_forecasts
+
+        return plot_forecasts(self.calibration_frame(), self.coverage_frame())
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write tables (CSV), everything (JSON) and the figure (PNG) to `folder`.
+
+        Returns
+        -------
+        tuple of Path
+            The files written.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        names = ("forecasts.csv", "calibration.csv", "coverage.csv", "forecasts.json")
+        paths = tuple(folder / name for name in (*names, "forecasts.png"))
+        table, calibration, coverage, document, picture = paths
+        self.to_frame().to_csv(table, index=False)
+        self.calibration_frame().to_csv(calibration, index=False)
+        self.coverage_frame().to_csv(coverage, index=False)
+        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
+        self.plot().savefig(picture, dpi=150)
+        return paths
+
+
+def _frame(kind: type[Any], entries: Sequence[Any]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = [field.name for field in fields(kind)]
+    return pd.DataFrame([asdict(entry) for entry in entries], columns=columns)

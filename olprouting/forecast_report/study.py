@@ -1,0 +1,157 @@
+"""Offline accuracy: train on the first part of a trace, ask about the rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError
+from olprouting.forecast_report.fitting import fit, refuse_unknown
+from olprouting.forecast_report.quality import (
+    AgeCoverage,
+    CalibrationBin,
+    ForecastQuality,
+    calibration_of,
+    coverage_of,
+    judge,
+)
+from olprouting.forecast_report.report import ForecastReport
+from olprouting.forecasts import Queries
+from olprouting.forecasts.sampled_ages import sample_ages
+from olprouting.versions import versions
+
+if TYPE_CHECKING:
+    from olprouting.forecasts import Forecaster
+    from olprouting.instances import Trace
+
+DEFAULT_FORECASTS = ("oracle", "noisy:0.2", "survival", "km", "exact-match", "learned")
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with (what is being judged, forecasters done, forecasters in all)."""
+
+
+def evaluate_forecasts(
+    trace: Trace,
+    forecasts: Sequence[str | Forecaster] = DEFAULT_FORECASTS,
+    *,
+    horizon: int = 80,
+    train_share: float = 0.5,
+    sample: int | None = 50_000,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> ForecastReport:
+    """Fit forecasters to the first requests of a trace and judge them on the others.
+
+    The questions are drawn from all (request, age) pairs of the later requests, 0 <= age < o:
+    what a router meets when it looks at its active requests at a random iteration. All
+    forecasters answer the same ones.
+
+    Parameters
+    ----------
+    trace
+        Requests in order of time; they are never shuffled.
+    forecasts
+        Names (`FITTED`), fitted to the first part, or forecasters that are fitted already.
+    horizon
+        H, >= 1.
+    train_share
+        Share of the requests that train, strictly between 0 and 1.
+    sample
+        Queries to draw, >= 1; None asks all. Queries of one request are not independent.
+    seed
+        Seed of queries, training and noise.
+    on_progress
+        Called before every forecaster and at the end.
+
+    Returns
+    -------
+    ForecastReport
+        After Ctrl-C: all forecasters judged until then.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, a name is unknown, or a part would hold no request.
+
+    References
+    ----------
+    arXiv 2601.17855, EC.4.
+    """
+    if horizon < 1:
+        raise InputError(f"horizon = {horizon} must be >= 1 iteration")
+    for forecast in forecasts:  # before any other has been trained for long
+        if isinstance(forecast, str):
+            refuse_unknown(forecast)
+    history, future = _split(trace, train_share)
+    queries = sample_ages(future.decode_tokens, 1, sample, np.random.default_rng([seed, 3]))
+    remaining = future.decode_tokens[queries.request] - queries.age
+    entries: list[ForecastQuality] = []
+    calibration: list[CalibrationBin] = []
+    coverage: list[AgeCoverage] = []
+    interrupted = False
+    try:
+        for number, forecast in enumerate(forecasts):
+            label = forecast if isinstance(forecast, str) else forecast.name
+            if on_progress is not None:
+                on_progress(label, number, len(forecasts))
+            began_s = time.perf_counter()
+            forecaster = (
+                fit(forecast, history, horizon, seed) if isinstance(forecast, str) else forecast
+            )
+            fitted_s = time.perf_counter() - began_s
+            one = Queries(queries.request[:1], queries.age[:1])
+            forecaster.predict(future, one, horizon)  # compiles what is not compiled yet
+            began_s = time.perf_counter()
+            answers = forecaster.predict(future, queries, horizon)
+            predict_s = time.perf_counter() - began_s
+            covered = forecaster.covered(future, queries)
+            entry = judge(
+                label,
+                answers,
+                covered,
+                remaining,
+                horizon,
+                fit_s=fitted_s,
+                predict_s=predict_s,
+            )
+            entries.append(entry)
+            calibration += calibration_of(label, answers.finish_probability, remaining <= horizon)
+            coverage += coverage_of(label, queries.age, covered)
+        if on_progress is not None:
+            on_progress("done", len(forecasts), len(forecasts))
+    except KeyboardInterrupt:
+        interrupted = True
+    return ForecastReport(
+        settings={
+            "trace": trace.name,
+            "notices": list(trace.notices),
+            "requests": len(trace),
+            "train_requests": len(history),
+            "test_requests": len(future),
+            "horizon": horizon,
+            "train_share": train_share,
+            "sample": sample,
+            "queries": len(remaining),
+            "seed": seed,
+            "versions": versions(),
+        },
+        forecasts=tuple(entries),
+        calibration=tuple(calibration),
+        coverage=tuple(coverage),
+        interrupted=interrupted,
+    )
+
+
+def _split(trace: Trace, train_share: float) -> tuple[Trace, Trace]:
+    if not 0 < train_share < 1:
+        raise InputError(f"train_share = {train_share} must lie strictly between 0 and 1")
+    first = round(len(trace) * train_share)
+    if not 0 < first < len(trace):
+        raise InputError(
+            f"{trace.name}: {len(trace)} request(s) cannot be split at {train_share:g}; "
+            "both parts need at least one"
+        )
+    return trace.head(first), trace.take(slice(first, None))
