@@ -50,6 +50,11 @@ if TYPE_CHECKING:
     from olprouting.price_report import PriceReport as PriceReport
     from olprouting.price_report import measure_prices as measure_prices
     from olprouting.price_report import pareto as pareto
+    from olprouting.studies import Study as Study
+    from olprouting.studies import read_study as read_study
+    from olprouting.studies import run_study as run_study
+    from olprouting.studies import study_report as study_report
+    from olprouting.studies import study_status as study_status
     from olprouting.traces import read_trace as read_trace
     from olprouting.traces import resolve as resolve
     from olprouting.traces import trace_names as trace_names
@@ -112,6 +117,13 @@ _MODULES = {
         "PriceReport",
         "measure_prices",
         "pareto",
+    ),
+    "studies": (
+        "Study",
+        "read_study",
+        "run_study",
+        "study_report",
+        "study_status",
     ),
     "traces": (
         "read_trace",

@@ -75,3 +75,12 @@ def status(folder: FolderArgument) -> None:
     from olprouting.studies import study_status
 
     typer.echo(study_status(folder).summary())
+
+
+@study_app.command()
+def report(folder: FolderArgument) -> None:
+    """Write tables (Markdown, CSV, LaTeX), figures and one HTML page to FOLDER/report."""
+    from olprouting.studies import study_report
+
+    for path in study_report(folder).files:
+        typer.echo(path)

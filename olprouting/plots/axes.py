@@ -10,6 +10,15 @@ if TYPE_CHECKING:
 # Okabe and Ito (2008), the order adapted to white paper
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 
+_UNITS = {
+    "_tokens_per_s": "tokens/s",
+    "_per_s": "1/s",
+    "_tokens": "tokens",
+    "_s": "s",
+    "_j": "J",
+}
+"""Units by the end of a column's name, the longest first."""
+
 
 def axes_or_new(ax: Axes | None) -> Axes:
     """Return `ax`, or axes of a new figure."""
@@ -18,6 +27,14 @@ def axes_or_new(ax: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
+
+
+def labelled(name: str) -> str:
+    """Return the label of a column: its words, with the unit that its name ends in in brackets."""
+    for suffix, unit in _UNITS.items():
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix).replace('_', ' ')} ({unit})"
+    return name.replace("_", " ")
 
 
 def colour(index: int) -> str:

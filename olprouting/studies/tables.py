@@ -1,0 +1,91 @@
+"""Summaries as tables for people: Markdown, CSV, LaTeX and HTML."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas as pd
+
+
+def wide(summary: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Return one row per group and a column of text per metric: mean ± half the interval.
+
+    Parameters
+    ----------
+    summary
+        What `summarise` returned.
+    by
+        The columns it was grouped by.
+    """
+    import pandas as pd
+
+    rows = []
+    for key, group in summary.groupby(list(by), sort=False, dropna=False):
+        row = {name: _label(value) for name, value in zip(by, key, strict=True)}
+        row["seeds"] = str(int(group["seeds"].max()))
+        numbers = group[["mean", "high"]].to_numpy(dtype=np.float64)
+        for metric, (mean, high) in zip(group["metric"], numbers.tolist(), strict=True):
+            row[str(metric)] = _cell(mean, high)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def caption(confidence: float) -> str:
+    """Return what the cells of `wide` are."""
+    return f"mean ± half width of the {confidence:.0%} confidence interval over seeds (Student's t)"
+
+
+def to_markdown(table: pd.DataFrame, title: str, note: str) -> str:
+    """Return a table in Markdown."""
+    head = [str(name) for name in table.columns]
+    lines = [f"**{title}**: {note}", "", _row(head), _row(["---"] * len(head))]
+    lines += [_row([str(cell).replace("|", "\\|") for cell in row]) for row in table.to_numpy()]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(table: pd.DataFrame, title: str, note: str) -> str:
+    """Return a table in LaTeX, for the package booktabs."""
+    plain = table.map(lambda cell: str(cell).replace(" ± ", " +- "))
+    plain.columns = [str(name).replace("_", " ") for name in table.columns]
+    text = plain.to_latex(index=False, escape=True, caption=f"{title}: {note}".replace("%", r"\%"))
+    return text.replace(" +- ", r" $\pm$ ").replace("±", r"$\pm$")
+
+
+def to_html(table: pd.DataFrame, note: str) -> str:
+    """Return a table in HTML, its text escaped."""
+    markup = table.to_html(index=False, border=0, classes="numbers")
+    return f"{markup}\n<p class='note'>{note}</p>"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _label(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _cell(mean: float, high: float) -> str:
+    if math.isnan(mean):
+        return ""
+    if math.isnan(high):
+        return _number(mean, mean)
+    half = high - mean
+    return f"{_number(mean, half)} ± {_number(half, half)}"
+
+
+def _number(value: float, scale: float) -> str:
+    """Return a number with as many digits as a quantity of size `scale` deserves."""
+    size = abs(scale) or abs(value)
+    if 0 < size < 1e-4:
+        return f"{value:.3g}"
+    digits = 0 if size >= 100 or size == 0 else max(0, 2 - math.floor(math.log10(size)))
+    return f"{value:,.{digits}f}"
