@@ -22,9 +22,14 @@ if TYPE_CHECKING:
     from olprouting.exact import solver_names as solver_names
     from olprouting.exact.period import export_period as export_period
     from olprouting.exact.period import solve_period as solve_period
+    from olprouting.forecast_report import ForecastReport as ForecastReport
+    from olprouting.forecast_report import evaluate_forecasts as evaluate_forecasts
     from olprouting.forecasts import NoisyOracle as NoisyOracle
     from olprouting.forecasts import Oracle as Oracle
     from olprouting.forecasts import make_forecast as make_forecast
+    from olprouting.forecasts.learned import LearnedModel as LearnedModel
+    from olprouting.forecasts.learned import TrainingOptions as TrainingOptions
+    from olprouting.forecasts.learned import train_learned as train_learned
     from olprouting.gaps import GapReport as GapReport
     from olprouting.gaps import measure_gaps as measure_gaps
     from olprouting.instances import Cluster as Cluster
@@ -80,10 +85,19 @@ _MODULES = {
         "export_period",
         "solve_period",
     ),
+    "forecast_report": (
+        "ForecastReport",
+        "evaluate_forecasts",
+    ),
     "forecasts": (
         "NoisyOracle",
         "Oracle",
         "make_forecast",
+    ),
+    "forecasts.learned": (
+        "LearnedModel",
+        "TrainingOptions",
+        "train_learned",
     ),
     "gaps": (
         "GapReport",

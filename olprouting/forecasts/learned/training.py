@@ -43,6 +43,9 @@ class TrainingOptions:
         Shrinkage of every tree, in (0, 1].
     subsample
         Share of the rows each tree sees, in (0, 1].
+    min_leaf_share
+        Least share of the rows in a leaf, in (0, 0.5]. All rows of a request share the features
+        frozen at its admission; without such a limit trees learn single requests by heart.
     max_rows
         Rows used; where there are more, so many are drawn without replacement, >= 1.
     age_step_tokens
@@ -62,9 +65,10 @@ class TrainingOptions:
 
     trees: int = 200
     depth: int = 3
-    learning_rate: float = 0.1
+    learning_rate: float = 0.05
     subsample: float = 0.5
-    max_rows: int = 50_000
+    min_leaf_share: float = 0.005
+    max_rows: int = 30_000
     age_step_tokens: int = 20
     concurrency: int = 256
     window: int = 128
@@ -77,6 +81,8 @@ class TrainingOptions:
         for name in ("learning_rate", "subsample", "ewma_weight"):
             if not positive(name, getattr(self, name)) <= 1:
                 raise InputError(f"{name} = {getattr(self, name)} must lie in (0, 1]")
+        if not positive("min_leaf_share", self.min_leaf_share) <= 0.5:
+            raise InputError(f"min_leaf_share = {self.min_leaf_share} must lie in (0, 0.5]")
 
 
 class Rows(NamedTuple):
@@ -225,6 +231,7 @@ def _arguments(options: TrainingOptions, seed: int) -> dict[str, Any]:
         "max_depth": options.depth,
         "learning_rate": options.learning_rate,
         "subsample": options.subsample,
+        "min_samples_leaf": options.min_leaf_share,
         "random_state": seed,
     }
 

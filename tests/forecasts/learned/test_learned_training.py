@@ -14,7 +14,7 @@ from olprouting.forecasts.learned.nominal_clock import features_of, nothing_comp
 from olprouting.forecasts.learned.training import training_rows
 from olprouting.instances import Trace
 
-QUICK = TrainingOptions(trees=25, max_rows=1500, concurrency=16, window=20)
+QUICK = TrainingOptions(trees=25, learning_rate=0.1, max_rows=1500, concurrency=16, window=20)
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +36,7 @@ def test_forecasts_are_those_of_scikit_learn(history, model) -> None:
     rows = training_rows(history, features, QUICK, rng)
     seeds = rng.integers(2**31, size=2).tolist()
     common = {"n_estimators": 25, "max_depth": 3, "learning_rate": 0.1, "subsample": 0.5}
+    common["min_samples_leaf"] = 0.005
     finishes = rows.remaining <= 40
     classifier = GradientBoostingClassifier(**common, random_state=seeds[0])
     classifier.fit(rows.features, finishes)
@@ -147,6 +148,7 @@ def test_no_query_has_no_answer(history, model) -> None:
         ({"trees": 0}, "trees = 0 must be a whole number >= 1"),
         ({"window": 2.5}, "window = 2.5 must be a whole number >= 1"),
         ({"subsample": 0}, "subsample = 0 must be finite and > 0"),
+        ({"min_leaf_share": 0.6}, r"min_leaf_share = 0.6 must lie in \(0, 0.5\]"),
         ({"ewma_weight": 1.5}, r"ewma_weight = 1.5 must lie in \(0, 1\]"),
     ],
 )
