@@ -14,7 +14,7 @@ from olprouting.errors import InputError
 from olprouting.forecasts.forecaster import Predictions, Queries
 from olprouting.forecasts.learned.ensemble import TreeEnsemble
 from olprouting.forecasts.learned.nominal_clock import features_of
-from olprouting.forecasts.learned.recent_kernels import FEATURES, Recent
+from olprouting.forecasts.learned.recent_kernels import AGE, FEATURES, Recent
 from olprouting.forecasts.learned.tree_kernels import LearnedTrees, predict_rows
 from olprouting.instances._checks import finite_vector, positive, token_vector
 from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
@@ -180,8 +180,10 @@ class LearnedModel:
             raise InputError(f"request {request.max()}: the trace has {len(trace)} requests")
         answers = Predictions(*np.empty((3, len(age))))
         if len(age):
-            rows = features_of(trace, self.iterations_per_request, self.recent.to_kernel())
-            predict_rows(self.trees, rows, request, age, *answers)
+            features = features_of(trace, self.iterations_per_request, self.recent.to_kernel())
+            rows = features[request]
+            rows[:, AGE] = age
+            predict_rows(self.trees, rows, *answers)
         return answers
 
     def covered(self, trace: Trace, queries: Queries) -> npt.NDArray[np.bool_]:

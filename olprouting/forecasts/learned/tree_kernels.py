@@ -80,21 +80,6 @@ class LearnedTrees(NamedTuple):
 
 
 @inlined
-def tree_sum(trees: Trees, row: Singles) -> float:
-    """Return the value of an ensemble for one row of features."""
-    total = trees.initial
-    for tree in range(len(trees.first) - 1):
-        node = trees.first[tree]
-        while trees.feature[node] != LEAF:
-            if row[trees.feature[node]] <= trees.threshold[node]:
-                node = trees.left[node]
-            else:
-                node = trees.right[node]
-        total += trees.value[node]
-    return total
-
-
-@inlined
 def probability_of(log_odds: float) -> float:
     """Return 1 / (1 + exp(-x)), exactly 0 or 1 far out."""
     return float(1 / (1 + np.exp(-log_odds)))
@@ -113,25 +98,35 @@ def expectation(probability: float, remaining: float, horizon: int) -> float:
 
 
 @compiled
+def add_leaves(trees: Trees, rows: Singles, total: Floats) -> None:
+    """Write the value of an ensemble for every row, shape (n, 7), to `total`, shape (n,)."""
+    total[:] = trees.initial
+    for tree in range(len(trees.first) - 1):  # outside: one tree stays in the cache
+        for j in range(len(rows)):
+            node = trees.first[tree]
+            while trees.feature[node] != LEAF:
+                if rows[j, trees.feature[node]] <= trees.threshold[node]:
+                    node = trees.left[node]
+                else:
+                    node = trees.right[node]
+            total[j] += trees.value[node]
+
+
+@compiled
 def predict_rows(
     trees: LearnedTrees,
     rows: Singles,
-    request: Ints,
-    age: Ints,
     finish_probability: Floats,
     finisher_remaining: Floats,
     expected: Floats,
 ) -> None:
-    """Fill the last three, shape (n,), for row ``request[j]`` of `rows` at age ``age[j]``."""
-    row = np.empty_like(rows[0])
-    for j in range(len(request)):
-        row[:] = rows[request[j]]
-        row[AGE] = age[j]
-        p = probability_of(tree_sum(trees.log_odds, row))
-        mu = clip_remaining(tree_sum(trees.remaining, row), trees.horizon)
-        finish_probability[j] = p
-        finisher_remaining[j] = mu
-        expected[j] = expectation(p, mu, trees.horizon)
+    """Fill the last three, shape (n,), for rows of features, shape (n, 7)."""
+    add_leaves(trees.log_odds, rows, finish_probability)
+    add_leaves(trees.remaining, rows, finisher_remaining)
+    for j in range(len(rows)):
+        finish_probability[j] = probability_of(finish_probability[j])
+        finisher_remaining[j] = clip_remaining(finisher_remaining[j], trees.horizon)
+        expected[j] = expectation(finish_probability[j], finisher_remaining[j], trees.horizon)
 
 
 @compiled
