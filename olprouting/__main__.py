@@ -1,5 +1,21 @@
 """``python -m olprouting``: the command line."""
 
-from olprouting.cli.app import main
+import signal
 
-main()
+from olprouting.cli.interrupts import exit_on_interrupt
+
+
+def main() -> None:
+    """Run the command line."""
+    with exit_on_interrupt():
+        from olprouting.cli.app import main as run
+
+        try:
+            run()
+        finally:
+            # the work is done or given up, and an interrupt could only spoil the exit code
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+if __name__ == "__main__":
+    main()

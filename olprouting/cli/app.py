@@ -10,6 +10,7 @@ import typer
 from olprouting.cli.doctor import doctor
 from olprouting.cli.forecast import forecast_app
 from olprouting.cli.gaps import gaps
+from olprouting.cli.interrupts import exit_on_interrupt
 from olprouting.cli.prices import prices
 from olprouting.cli.simulate import simulate
 from olprouting.cli.solve import solve
@@ -19,7 +20,6 @@ from olprouting.cli.traces import traces_app
 from olprouting.errors import InputError
 
 BAD_INPUT = 2
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="olprouting",
@@ -63,12 +63,13 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; bad input is one line on stderr and exit code 2."""
-    try:
-        app()
-    except InputError as error:
-        typer.echo(f"olprouting: {error}", err=True)
-        sys.exit(BAD_INPUT)
-    except KeyboardInterrupt:
-        typer.echo("olprouting: interrupted", err=True)
-        sys.exit(INTERRUPTED)
+    """Run the command line.
+
+    Bad input is one line on stderr and exit code 2; Ctrl-C ends with code 130.
+    """
+    with exit_on_interrupt():
+        try:
+            app()
+        except InputError as error:
+            typer.echo(f"olprouting: {error}", err=True)
+            sys.exit(BAD_INPUT)
