@@ -127,12 +127,44 @@ def _print(report: ForecastReport) -> None:
         },
         "AUC and calibration error of P(r <= H); MAE in tokens where r <= H; bias of E min(r, H+1)",
     )
+    _print_bins(
+        "Share that finished within the window, by forecast probability",
+        [
+            (each.forecast, f"{each.from_probability:g}", each.observed_share)
+            for each in report.calibration
+        ],
+        "calibrated where a share lies between the heads of its column and the next",
+    )
+    _print_bins(
+        "Share answered from history of their own, by age",
+        [
+            (each.forecast, str(each.from_age_tokens), each.covered_share)
+            for each in report.coverage
+        ],
+        "age in tokens, from the head of the column",
+    )
     for note in dict.fromkeys(row.auc_note for row in rows if row.auc_note):
         typer.echo(f"note: no AUC: {note}", err=True)
     for notice in settings["notices"]:
         typer.echo(f"note: {notice}", err=True)
     if report.interrupted:
         typer.echo("interrupted: the table holds what was finished", err=True)
+
+
+def _print_bins(title: str, cells: list[tuple[str, str, float]], caption: str) -> None:
+    """Print a row per forecast and a column per bin; nothing where a bin holds no query."""
+    shares = {(forecast, start): share for forecast, start, share in cells}
+    forecasts = list(dict.fromkeys(forecast for forecast, _, _ in cells))
+    starts = sorted({start for _, start, _ in cells}, key=float)
+    print_table(
+        title,
+        {"forecast": forecasts},
+        {
+            start: [_text(shares.get((forecast, start)), ".2f") for forecast in forecasts]
+            for start in starts
+        },
+        caption,
+    )
 
 
 def _text(value: float | None, form: str) -> str:

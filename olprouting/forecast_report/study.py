@@ -47,7 +47,8 @@ def evaluate_forecasts(
 
     The questions are drawn from all (request, age) pairs of the later requests, 0 <= age < o:
     what a router meets when it looks at its active requests at a random iteration. All
-    forecasters answer the same ones.
+    forecasters answer the same ones. All training requests have completed, so that Kaplan-Meier
+    has nothing to correct here and agrees with Survival.
 
     Parameters
     ----------

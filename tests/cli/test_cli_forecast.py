@@ -33,7 +33,9 @@ def test_a_model_is_trained_saved_and_judged_beside_the_others(tmp_path):
     judged = run("evaluate", *small, "--forecasts", names, "--queries", "500", "--out", str(out))
     assert judged.returncode == 0, judged.stderr
     assert "30 requests train, 30 test, 500 queries, horizon 30" in judged.stdout
-    assert "survival" in judged.stdout
+    for title in ("Accuracy", "by forecast probability", "by age"):
+        assert title in judged.stdout
+    assert judged.stdout.count("survival") == 3
     assert (out / "forecasts.png").exists()
 
 
