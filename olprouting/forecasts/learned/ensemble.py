@@ -10,7 +10,7 @@ import numpy as np
 from olprouting.errors import InputError
 from olprouting.forecasts.learned.recent_kernels import AGE, FEATURES
 from olprouting.forecasts.learned.tree_kernels import DEEPEST, LEAF, Trees
-from olprouting.instances._checks import finite_vector, frozen, token_vector
+from olprouting.instances._checks import finite_vector, token_vector
 from olprouting.instances.documents import refuse_wrong_fields
 
 if TYPE_CHECKING:
@@ -89,15 +89,14 @@ class TreeEnsemble:
         """Return scikit-learn's trees, their leaves times the learning rate."""
         parts = [estimator.tree_ for estimator in trees]
         first = np.cumsum([0, *(part.node_count for part in parts)])
-        left = [_renumbered(part.children_left, base) for part, base in _based(parts, first)]
-        right = [_renumbered(part.children_right, base) for part, base in _based(parts, first)]
+        based = list(zip(parts, first[:-1].tolist(), strict=True))
         return cls(
             initial=initial,
             first=first,
             feature=np.concatenate([np.maximum(part.feature, LEAF) for part in parts]),
             threshold=np.concatenate([part.threshold for part in parts]),
-            left=np.concatenate(left),
-            right=np.concatenate(right),
+            left=np.concatenate([_moved(part.children_left, base) for part, base in based]),
+            right=np.concatenate([_moved(part.children_right, base) for part, base in based]),
             value=np.concatenate([learning_rate * part.value[:, 0, 0] for part in parts]),
         )
 
@@ -192,10 +191,5 @@ class TreeEnsemble:
             raise InputError("leaves must have the children -1")
 
 
-def _based(parts: list[Any], first: Ints) -> list[tuple[Any, int]]:
-    return list(zip(parts, first.tolist(), strict=False))
-
-
-def _renumbered(children: npt.NDArray[np.integer[Any]], base: int) -> Ints:
-    moved = np.where(children < 0, LEAF, children + base)
-    return frozen(moved.astype(np.int64))
+def _moved(children: Ints, base: int) -> Ints:
+    return np.where(children < 0, LEAF, children + base)

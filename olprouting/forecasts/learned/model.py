@@ -28,6 +28,9 @@ SCHEMA = "olprouting/learned/1"
 TOO_LARGE_BYTES = 64 * 2**20
 """Files beyond this are refused unread; a model of 2 x 200 trees takes less than 1 MB."""
 
+SPARSEST = 2**32
+"""Largest spacing of admissions: iterations of 2^30 requests then fit an int64."""
+
 
 @dataclass(frozen=True, eq=False)
 class RecentState:
@@ -117,7 +120,7 @@ class LearnedModel:
     recent
         What had completed when training ended: where features of further requests start from.
     iterations_per_request
-        Spacing of admissions on the nominal clock of offline features, > 0.
+        Spacing of admissions on the nominal clock of offline features, in (0, 2^32].
     longest_decode_tokens
         Longest decode of the training trace, >= 1; older requests are beyond its history.
     provenance
@@ -141,7 +144,8 @@ class LearnedModel:
         _whole("horizon", self.horizon, at_least=1)
         _whole("longest_decode_tokens", self.longest_decode_tokens, at_least=1)
         spacing = finite_vector("iterations_per_request", [self.iterations_per_request], 1)
-        positive("iterations_per_request", spacing[0].item())
+        if positive("iterations_per_request", spacing[0].item()) > SPARSEST:
+            raise InputError(f"iterations_per_request = {spacing[0]:g} must be <= {SPARSEST}")
         if not isinstance(self.provenance, dict):
             raise InputError("provenance must be an object")
 

@@ -52,6 +52,7 @@ def _set(path: str, value: object):
         (_set("horizon", "80"), "horizon = '80' must be a whole number"),
         (_set("iterations_per_request", float("inf")), "must be a finite number"),
         (_set("iterations_per_request", 0), "iterations_per_request = 0"),
+        (_set("iterations_per_request", 2**40), "must be <= 4294967296"),
         (_set("longest_decode_tokens", 1.5), "longest_decode_tokens = 1.5"),
         (_set("provenance", []), "provenance must be an object"),
         (_set("recent", None), "recent must be an object"),
