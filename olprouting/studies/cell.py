@@ -149,9 +149,11 @@ class Cell:
 
 
 def _placed(path: Path, folder: Path) -> Path:
-    """Return a path that starts from the study's folder, or from the current one."""
+    """Return a path that starts from the study's folder, or else from the current one."""
     beside = folder / path
-    return beside if beside.exists() else path.absolute()
+    if beside.exists():
+        return beside
+    return path.absolute() if path.exists() else path
 
 
 @functools.lru_cache(maxsize=64)

@@ -42,20 +42,20 @@ def run_in_processes(cells: Sequence[Cell], jobs: int) -> Generator[Outcome, Non
     """
     left = list(reversed(cells))
     while left:
-        with _Pool(jobs) as pool:
-            handed_out = yield from pool.run(left)
-        for cell in handed_out:
-            with _Pool(1) as pool:
-                lost = yield from pool.run([cell])
-            if lost:
+        with _Pool(jobs, AHEAD * jobs) as pool:
+            suspects = yield from pool.run(left)
+        while suspects:
+            with _Pool(1, 1) as pool:
+                lost = yield from pool.run(suspects)
+            for cell in lost:
                 yield Outcome.failure(cell, "the process that ran it died")
 
 
 class _Pool:
     """A pool whose processes end with the block that uses it, whatever they are at."""
 
-    def __init__(self, jobs: int) -> None:
-        self.jobs = jobs
+    def __init__(self, jobs: int, ahead: int) -> None:
+        self.ahead = ahead
         self.others = set(multiprocessing.active_children())
         spawn = multiprocessing.get_context("spawn")  # threads and forks do not mix
         self.executor = ProcessPoolExecutor(jobs, mp_context=spawn, initializer=_begin_worker)
@@ -74,7 +74,7 @@ class _Pool:
         running: dict[Future[Outcome], Cell] = {}
         try:
             while left or running:
-                while left and len(running) < AHEAD * self.jobs:
+                while left and len(running) < self.ahead:
                     running[self.executor.submit(run_cell, left[-1])] = left[-1]
                     left.pop()
                 for future in wait(running, return_when=FIRST_COMPLETED).done:

@@ -1,0 +1,31 @@
+"""Studies as files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from study_files import RULE_STUDY, RULES, SMALL, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A study of 12 cells."""
+    return write(tmp_path / "small.toml", SMALL)
+
+
+@pytest.fixture
+def rule_study(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes a study of a rule in RULES."""
+
+    def make(rule: str, seeds: int = 2, workers: str = "[1, 2]") -> Path:
+        write(tmp_path / "rules.py", RULES)
+        return write(
+            tmp_path / "study.toml", RULE_STUDY.format(rule=rule, seeds=seeds, workers=workers)
+        )
+
+    return make

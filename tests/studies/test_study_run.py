@@ -1,0 +1,233 @@
+"""Running studies: equal bytes however they run, resuming after every kind of end, broken cells."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from study_files import SMALL, tables, write
+
+import olprouting as olp
+from olprouting.errors import InputError
+from olprouting.studies import Results, read_study, run_study, study_status
+from olprouting.studies.outcome import CELLS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+
+
+def command(*arguments: str | Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "olprouting", "study", *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def starts(folder: Path) -> int:
+    log = folder / "starts.log"
+    return len(log.read_text().splitlines()) if log.exists() else 0
+
+
+def wait_for(reached, process: subprocess.Popen[str]) -> None:
+    end = time.monotonic() + 120
+    while not reached():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_cell_holds_what_simulate_returns(small, tmp_path):
+    study = read_study(small)
+    assert run_study(study, tmp_path / "out", jobs=1).complete
+    frame = Results.read(tmp_path / "out").frame(CELLS)
+    row = frame[(frame.policy == "br0") & (frame.r_max == 4) & (frame.seed == 4)].iloc[0]
+    run = olp.simulate(
+        olp.resolve("azure-2023-conv-like", requests=40, seed=4),
+        olp.Cluster.homogeneous(2, 4),
+        olp.make_policy("br0", 2, olp.PolicyOptions(r_max=4)),
+        backlog=32,
+        seed=4,
+    )
+    for name, value in run.metrics.to_row().items():
+        assert row[name] == value, name
+
+
+def test_tables_have_the_same_bytes_for_one_process_and_for_four(small, tmp_path):
+    study = read_study(small)
+    for jobs in (1, 4):
+        assert run_study(study, tmp_path / str(jobs), jobs=jobs).complete
+    assert tables(tmp_path / "1") == tables(tmp_path / "4")
+    assert {"cells.csv", "cells.parquet"} <= set(tables(tmp_path / "1"))
+
+
+def test_finished_cells_are_not_computed_again(rule_study, tmp_path):
+    study = read_study(rule_study("logged"))
+    run_study(study, tmp_path / "out", jobs=1)
+    before = tables(tmp_path / "out")
+    assert starts(tmp_path) == len(study.cells) == 4
+    assert run_study(study, tmp_path / "out", jobs=1).complete
+    assert starts(tmp_path) == 4
+    assert tables(tmp_path / "out") == before
+
+
+@posix
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_kill_9_loses_only_running_cells_and_leaves_no_process(rule_study, tmp_path, jobs):
+    file = rule_study("logged", seeds=20)
+    out = tmp_path / "out"
+    process = command("run", file, "--out", out, "--jobs", str(jobs))
+    wait_for(lambda: starts(tmp_path) >= 8, process)
+    process.kill()
+    process.wait()
+    begun = starts(tmp_path)
+    status = study_status(out)
+    ahead = 0 if jobs == 1 else jobs  # handed over, its outcome still on the way
+    assert begun - jobs - ahead <= status.finished < status.cells == 40
+    time.sleep(0.5)
+    assert starts(tmp_path) <= begun + jobs  # workers do not live on without their parent
+    begun = starts(tmp_path)
+    assert run_study(read_study(file), out, jobs=1).complete
+    assert starts(tmp_path) == begun + 40 - status.finished
+    run_study(read_study(file), tmp_path / "whole", jobs=1)
+    assert tables(out) == tables(tmp_path / "whole")
+
+
+@posix
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(rule_study, tmp_path, jobs):
+    file = rule_study("logged", seeds=20)
+    out = tmp_path / "out"
+    process = command("run", file, "--out", out, "--jobs", str(jobs))
+    wait_for(lambda: starts(tmp_path) >= 6, process)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes at once
+    shown, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "of 40 cells finished, 0 failed" in shown
+    assert "Traceback" not in errors
+    status = study_status(out)
+    assert 0 < status.finished < 40
+    assert (out / "tables" / "cells.csv").exists()
+    assert run_study(read_study(file), out, jobs=1).complete
+
+
+def test_a_journal_that_was_cut_off_is_read_up_to_its_last_whole_line(small, tmp_path):
+    study = read_study(small)
+    run_study(study, tmp_path / "out", jobs=1)
+    whole = tables(tmp_path / "out")
+    part = next((tmp_path / "out" / "parts").iterdir())
+    lines = [
+        json.dumps({"cell": row["cell"], "tables": {"cells": [row]}})
+        for row in Results.read(tmp_path / "out").rows(CELLS)
+    ]
+    (part / "cells.parquet").unlink()
+    journal = tmp_path / "out" / "journal.jsonl"
+    journal.write_text("\n".join(lines[:5]) + "\n" + lines[5][:40], encoding="utf-8")
+    assert study_status(tmp_path / "out").finished == 5
+    assert run_study(study, tmp_path / "out", jobs=1).complete
+    assert tables(tmp_path / "out") == whole
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_broken_cell_is_named_with_its_parameters_and_the_others_finish(
+    rule_study, tmp_path, jobs
+):
+    study = read_study(rule_study("breaks", seeds=1, workers="[1, 2, 3, 4]"))
+    status = run_study(study, tmp_path / "out", jobs=jobs)
+    assert (status.finished, status.cells) == (3, 4)
+    (failure,) = status.failures
+    assert failure["error"] == "ZeroDivisionError: three workers are too many"
+    assert json.loads(failure["parameters"])["workers"] == 3
+    assert "failed: rules.py:breaks" in status.summary()
+    assert '"workers": 3' in status.summary()
+
+
+def test_a_broken_cell_runs_again_with_the_next_command_and_is_then_no_failure(
+    rule_study, tmp_path
+):
+    file = rule_study("breaks", seeds=1, workers="[2, 3]")
+    assert len(run_study(read_study(file), tmp_path / "out", jobs=1).failures) == 1
+    rules = tmp_path / "rules.py"
+    rules.write_text(rules.read_text().replace("== 3", "== 99"))
+    status = run_study(read_study(file), tmp_path / "out", jobs=1, force=True)
+    assert status.complete
+    assert not status.failures
+
+
+@posix
+def test_a_cell_that_kills_its_process_is_broken_and_the_others_finish(rule_study, tmp_path):
+    study = read_study(rule_study("kills", seeds=2, workers="[1, 3, 2]"))
+    status = run_study(study, tmp_path / "out", jobs=2)
+    assert status.finished == 4
+    assert [json.loads(row["parameters"])["workers"] for row in status.failures] == [3, 3]
+    assert {row["error"] for row in status.failures} == {"the process that ran it died"}
+
+
+@posix
+def test_the_command_exits_with_1_where_cells_failed_and_2_for_bad_input(rule_study, tmp_path):
+    file = rule_study("breaks", seeds=1, workers="[3]")
+    process = command("run", file, "--out", tmp_path / "out", "--jobs", "1")
+    shown, _ = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert "three workers are too many" in shown
+    process = command("status", tmp_path)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert errors.startswith(f"olprouting: {tmp_path} holds no study")
+    assert errors.count("\n") == 1
+
+
+def test_the_folder_of_another_study_and_of_other_files_is_refused(small, tmp_path):
+    run_study(read_study(small), tmp_path / "out", jobs=1)
+    other = read_study(write(small, SMALL.replace("[2, 4, 8]", "[2, 4]")))
+    for force in (False, True):
+        with pytest.raises(InputError, match="holds another study: 'small'"):
+            run_study(other, tmp_path / "out", jobs=1, force=force)
+    with pytest.raises(InputError, match="holds other files and no study"):
+        run_study(other, tmp_path, jobs=1)
+
+
+def test_a_comment_does_not_make_another_study(small, tmp_path):
+    run_study(read_study(small), tmp_path / "out", jobs=1)
+    same = read_study(write(small, "# a remark\n" + SMALL))
+    assert run_study(same, tmp_path / "out", jobs=1).complete
+
+
+def test_a_trace_that_changed_is_refused_and_computed_again_with_force(small, tmp_path):
+    trace = write(tmp_path / "own.csv", "prompt_tokens,decode_tokens\n5,3\n7,2\n")
+    text = SMALL.replace("azure-2023-conv-like", "own.csv").replace("= 40", "= 2")
+    run_study(read_study(write(small, text)), tmp_path / "out", jobs=1)
+    before = pd.read_csv(tmp_path / "out" / "tables" / "cells.csv")
+    write(trace, "prompt_tokens,decode_tokens\n5,3\n7,20\n")
+    with pytest.raises(InputError, match=r"own\.csv changed since the study .* began"):
+        run_study(read_study(small), tmp_path / "out", jobs=1)
+    assert run_study(read_study(small), tmp_path / "out", jobs=1, force=True).complete
+    after = pd.read_csv(tmp_path / "out" / "tables" / "cells.csv")
+    assert len(after) == len(before) == 12
+    assert (before.decode_tokens == 5).all()
+    assert (after.decode_tokens == 23).all()
+    assert run_study(read_study(small), tmp_path / "out", jobs=1).complete
+
+
+def test_the_manifest_says_what_a_number_depends_on(small, tmp_path):
+    for _ in range(2):
+        run_study(read_study(small), tmp_path / "out", jobs=1, study_file=small, command="do it")
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["seeds"] == [3, 4]
+    assert manifest["cells"] == 12
+    assert [run["command"] for run in manifest["runs"]] == ["do it"] * 2
+    assert "numpy" in manifest["runs"][0]["versions"]
+    assert len(manifest["study_file"]["sha256"]) == 64
+    (profile,) = manifest["files"]
+    assert profile.endswith("azure-2023-conv-like.json")
