@@ -13,9 +13,8 @@ import numpy as np
 
 from olprouting.compiling import compiled, inlined
 from olprouting.engine.calendar_kernels import delist, last_iteration
-from olprouting.engine.projection_kernels import forget
-from olprouting.engine.state import BY_LENGTH, BY_TIME
-from olprouting.forecasts.live_kernels import note_completion
+from olprouting.engine.projection_kernels import see_off
+from olprouting.engine.state import BY_TIME
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
@@ -131,9 +130,7 @@ def finish_steps(rules: Rules, state: State) -> None:
                 now.active -= 1
                 now.finished += 1
                 if rules.horizon > 0:
-                    forget(rules, state, place)
-                    if rules.projection != BY_LENGTH:
-                        note_completion(state.live, place)
+                    see_off(rules, state, place)
             place = following
         worker.load += worker.active
         worker.own_iteration += 1

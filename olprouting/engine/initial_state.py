@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from olprouting.engine.kv_options import KvMode, Oversize
 from olprouting.engine.state import (
+    BY_LENGTH,
     NOW,
     REQUEST,
     SERIES_CHUNK,
@@ -62,6 +63,7 @@ def new_state(
             f"decode_tokens up to {longest} do not fit a run; the limit is {MAX_DECODE_TOKENS}"
         )
     window = rules.horizon + 1
+    roster = (workers, int(cluster.slots.max()) if rules.projection != BY_LENGTH else 0)
     now = np.zeros(1, NOW)
     now["refreshed"] = -(2**60)
     return State(
@@ -80,6 +82,12 @@ def new_state(
         leaving_count=np.zeros((workers, window)),
         projected=np.zeros(workers * window),
         live=live,
+        roster_request=np.empty(roster, np.int64),
+        roster_curve=np.empty(roster, np.int64),
+        roster_base=np.empty(roster, np.int64),
+        roster_began=np.empty(roster, np.int64),
+        spread_base=np.empty(window),
+        spread_count=np.empty(window),
         seen_load=np.zeros((rules.signal_delay + 1, workers)),
         seen_active=np.zeros((rules.signal_delay + 1, workers), np.int64),
         series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),

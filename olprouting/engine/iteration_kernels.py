@@ -159,7 +159,7 @@ def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
     now.active += 1
     enlist(state.requests, state.workers, state.complete_head, rules.prefill_steps, request)
     if rules.horizon > 0:
-        welcome(state, request)
+        welcome(rules, state, request)
 
 
 @inlined

@@ -11,17 +11,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from olprouting.compiling import inlined
-from olprouting.engine.renewal_kernels import renew_forecast, spread
+from olprouting.engine.renewal_kernels import renew_forecast, withdraw
+from olprouting.engine.roster_kernels import sit_down, stand_up
 from olprouting.engine.state import BY_LENGTH, FAR, FRESH, GONE, IN_WINDOW, OVERDUE, SPREAD
+from olprouting.forecasts.live_kernels import note_completion
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
 
 
 @inlined
-def welcome(state: State, request: int) -> None:
+def welcome(rules: Rules, state: State, request: int) -> None:
     """Count an admitted request; until the next refresh it outlasts the window."""
     now = state.now[0]
+    if rules.projection != BY_LENGTH:
+        sit_down(state, request)
     g = state.requests[request].worker
     state.requests[request].standing = FRESH
     state.workers[g].lasting_base += (
@@ -33,12 +37,21 @@ def welcome(state: State, request: int) -> None:
 
 
 @inlined
+def see_off(rules: Rules, state: State, request: int) -> None:
+    """Take a completed request out of the projection, and learn from it."""
+    forget(rules, state, request)
+    if rules.projection != BY_LENGTH:
+        stand_up(state, request)
+        note_completion(state.live, request)
+
+
+@inlined
 def forget(rules: Rules, state: State, request: int) -> None:
-    """Take a completed request out of the projection."""
+    """Take a request out of the projection."""
     standing = state.requests[request].standing
     state.requests[request].standing = GONE
     if standing == SPREAD:
-        spread(rules, state, request, -1.0)
+        withdraw(rules, state, request)
         return
     g = state.requests[request].worker
     base = state.requests[request].prompt - state.requests[request].admission

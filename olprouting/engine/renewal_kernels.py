@@ -3,6 +3,9 @@
 By cutoff a resident counts until its forecast c is over, like one of known length. By expectation
 it counts at every offset by the probability that it is still active; its part of a load is then
 spread over the window.
+
+These passes over all residents are what a lookahead rule spends its time on. They read the roster
+and bare arrays only: compiled code would count references to each array of a tuple at every call.
 """
 
 from __future__ import annotations
@@ -11,101 +14,159 @@ from typing import TYPE_CHECKING
 
 from olprouting.compiling import compiled, inlined
 from olprouting.engine.state import BY_EXPECTATION, FAR, IN_WINDOW, SPREAD
-from olprouting.forecasts.live_kernels import (
-    forecast_cutoff,
-    forecast_outlast,
-    forget_running,
-    learn,
-    note_running,
-)
+from olprouting.forecasts.curve_kernels import cutoff_of, expected_remaining, speaking
+from olprouting.forecasts.live_kernels import learn
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
 
 
-@compiled
+@inlined
 def renew_forecast(rules: Rules, state: State) -> None:
     """Learn what completed, and forecast all residents."""
     now = state.now[0]
-    learn_of_run(rules, state)
+    if len(state.live.curves.running) > 0:
+        note_running(rules, state)
+    learn(state.live)
     state.leave_head[:] = -1
     state.leaving_base[:] = 0
     state.leaving_count[:] = 0
     now.fresh = 0
     now.refreshed = now.iteration
     now.window_end = now.iteration + rules.horizon
+    if rules.projection == BY_EXPECTATION:
+        spread_all(rules, state)
+    else:
+        cut_all(rules, state)
+
+
+@inlined
+def note_running(rules: Rules, state: State) -> None:
+    """Count the requests that run by age."""
+    running, began = state.live.curves.running, state.roster_began
+    running[:] = 0
     for g in range(len(state.workers)):
-        state.workers[g].lasting_base = 0
-        state.workers[g].lasting_count = 0
-        request = state.workers[g].newest
-        while request >= 0:
-            if rules.projection == BY_EXPECTATION:
-                spread(rules, state, request, 1.0)
-                state.requests[request].standing = SPREAD
-            else:
-                cut(rules, state, request)
-            request = state.requests[request].older
+        first_token = state.workers[g].own_iteration - rules.prefill_steps
+        for seat in range(state.workers[g].active):
+            running[max(first_token - began[g, seat], 0)] += 1
+
+
+@compiled
+def cut_all(rules: Rules, state: State) -> None:
+    """Count every resident until its forecast is over."""
+    workers, curves, curve_of = state.workers, state.live.curves, state.roster_curve
+    request_of, base_of, began = state.roster_request, state.roster_base, state.roster_began
+    first, beyond, reach = curves.first, curves.beyond, curves.reach
+    leaving_base, leaving_count = state.leaving_base, state.leaving_count
+    window = leaving_base.shape[1]
+    this_slot = state.now[0].iteration % window
+    horizon, prefill_steps, one_curve = rules.horizon, rules.prefill_steps, len(first) == 2
+    start, last = first[0], first[1] - 1
+    for g in range(len(workers)):
+        first_token = workers[g].own_iteration - prefill_steps
+        bases = 0
+        for seat in range(workers[g].active):
+            base = base_of[g, seat]
+            bases += base
+            if not one_curve:
+                k = speaking(curves, curve_of[g, seat])
+                start, last = first[k], first[k + 1] - 1
+            age = first_token - began[g, seat]
+            prefill, age = max(-age, 0), max(age, 0)
+            left = horizon - prefill
+            c = expected_remaining(beyond, reach, start, last, age, left)
+            cutoff = prefill + cutoff_of(c, left)
+            if cutoff <= horizon:
+                slot = this_slot + cutoff  # a division would take longer
+                slot -= window if slot >= window else 0
+                leaving_base[g, slot] += base
+                leaving_count[g, slot] += 1
+            if rules.refresh_iterations > 1:
+                file_cutoff(rules, state, request_of[g, seat], cutoff)
+        workers[g].lasting_base = bases
+        workers[g].lasting_count = workers[g].active
 
 
 @inlined
-def learn_of_run(rules: Rules, state: State) -> None:
-    """Let the forecast learn from the requests that completed, and from those that run."""
-    forget_running(state.live)
-    if len(state.live.curves.running) > 0:
-        for g in range(len(state.workers)):
-            request = state.workers[g].newest
-            while request >= 0:
-                steps = state.workers[g].own_iteration - state.requests[request].began
-                note_running(state.live, max(steps - rules.prefill_steps, 0))
-                request = state.requests[request].older
-    learn(state.live)
-
-
-@inlined
-def cut(rules: Rules, state: State, request: int) -> None:
-    """Count a resident until its forecast is over."""
-    now = state.now[0]
+def file_cutoff(rules: Rules, state: State, request: int, cutoff: int) -> None:
+    """Note where a resident stands until the next renewal."""
     resident = state.requests[request]
-    worker = state.workers[resident.worker]
-    base = resident.prompt - resident.admission
-    worker.lasting_base += base
-    worker.lasting_count += 1
-    steps = worker.own_iteration - resident.began
-    prefill = max(rules.prefill_steps - steps, 0)
-    age = max(steps - rules.prefill_steps, 0)
-    cutoff = prefill + forecast_cutoff(state.live, request, age, rules.horizon - prefill)
-    leaves = now.iteration + cutoff
+    leaves = state.now[0].iteration + cutoff
     resident.forecast = leaves - resident.admission
     resident.standing = FAR
     if cutoff <= rules.horizon:
         resident.standing = IN_WINDOW
-        slot = leaves % state.leaving_base.shape[1]
-        state.leaving_base[resident.worker, slot] += base
-        state.leaving_count[resident.worker, slot] += 1
         bucket = leaves % len(state.leave_head)
         resident.leave_next = state.leave_head[bucket]
         state.leave_head[bucket] = request
 
 
+@compiled
+def spread_all(rules: Rules, state: State) -> None:
+    """Spread every resident over the window."""
+    workers, curves, curve_of = state.workers, state.live.curves, state.roster_curve
+    request_of, base_of, began = state.roster_request, state.roster_base, state.roster_began
+    first, beyond = curves.first, curves.beyond
+    base_sum, count_sum = state.spread_base, state.spread_count
+    horizon, window = rules.horizon, state.leaving_base.shape[1]
+    for g in range(len(workers)):
+        first_token = workers[g].own_iteration - rules.prefill_steps
+        base_sum[:] = 0
+        count_sum[:] = 0
+        for seat in range(workers[g].active):
+            base = float(base_of[g, seat])
+            age = first_token - began[g, seat]
+            prefill = max(-age, 0)
+            k = speaking(curves, curve_of[g, seat])
+            start, last = first[k] + max(age, 0), first[k + 1] - 1
+            known = start <= last and beyond[start] > 0  # beyond all history it stays
+            sure = prefill if known else horizon
+            for offset in range(sure + 1):
+                base_sum[offset] += base
+                count_sum[offset] += 1
+            if known:
+                scale = 1 / beyond[start]
+                law = beyond[start + 1 : min(start + horizon - sure, last) + 1]
+                bases, counts = base_sum[sure + 1 :], count_sum[sure + 1 :]
+                for offset in range(len(law)):
+                    bases[offset] += base * scale * law[offset]
+                    counts[offset] += scale * law[offset]
+                for offset in range(len(law), horizon - sure):
+                    bases[offset] += base * scale * beyond[last]
+                    counts[offset] += scale * beyond[last]
+            if rules.refresh_iterations > 1:
+                state.requests[request_of[g, seat]].standing = SPREAD
+        workers[g].lasting_base = base_sum[0]
+        workers[g].lasting_count = count_sum[0]
+        for offset in range(1, horizon + 1):
+            slot = (state.now[0].iteration + offset) % window
+            state.leaving_base[g, slot] = base_sum[offset - 1] - base_sum[offset]
+            state.leaving_count[g, slot] = count_sum[offset - 1] - count_sum[offset]
+
+
 @inlined
-def spread(rules: Rules, state: State, request: int, weight: float) -> None:
-    """Add (weight 1) or take out (-1) what is left in the window of a resident's spread load."""
+def withdraw(rules: Rules, state: State, request: int) -> None:
+    """Take out what is left in the window of the spread load of a request that completed."""
     now = state.now[0]
     resident = state.requests[request]
     g = resident.worker
-    worker = state.workers[g]
-    base = weight * (resident.prompt - resident.admission)
+    curves, beyond = state.live.curves, state.live.curves.beyond
+    base = resident.prompt - resident.admission
     passed = now.iteration - now.refreshed
-    steps = worker.own_iteration - passed - resident.began
-    prefill = max(rules.prefill_steps - steps, 0)
-    age = max(steps - rules.prefill_steps, 0)
-    outlasts = forecast_outlast(state.live, request, age, max(passed - prefill, 0))
-    worker.lasting_base += outlasts * base
-    worker.lasting_count += outlasts * weight
-    window = state.leaving_base.shape[1]
-    for offset in range(max(passed, prefill) + 1, rules.horizon + 1):
-        following = forecast_outlast(state.live, request, age, offset - prefill)
-        slot = (now.refreshed + offset) % window
-        state.leaving_base[g, slot] += (outlasts - following) * base
-        state.leaving_count[g, slot] += (outlasts - following) * weight
+    age = state.workers[g].own_iteration - passed - resident.began - rules.prefill_steps
+    prefill = max(-age, 0)
+    k = speaking(curves, state.live.curve[request])
+    start, last = curves.first[k] + max(age, 0), curves.first[k + 1] - 1
+    known = start <= last and beyond[start] > 0
+    offset = max(passed, prefill)
+    outlasts = beyond[min(start + offset - prefill, last)] / beyond[start] if known else 1.0
+    state.workers[g].lasting_base -= outlasts * base
+    state.workers[g].lasting_count -= outlasts
+    if not known:
+        return
+    for later in range(offset + 1, rules.horizon + 1):
+        following = beyond[min(start + later - prefill, last)] / beyond[start]
+        slot = (now.refreshed + later) % state.leaving_base.shape[1]
+        state.leaving_base[g, slot] -= (outlasts - following) * base
+        state.leaving_count[g, slot] -= outlasts - following
         outlasts = following

@@ -84,6 +84,7 @@ REQUEST = np.dtype(
         ("complete_next", np.int64),  # neighbours in its worker's calendar
         ("complete_previous", np.int64),
         ("standing", np.int64),  # in the projection
+        ("seat", np.int64),  # in the roster of its worker
         ("leave_next", np.int64),  # next one forecast to leave in the same iteration
     ]
 )
@@ -174,7 +175,11 @@ class State(NamedTuple):
     forecast to leave at that iteration. A request's workload at iteration k is base + k with
     base = prompt - admission; a worker's `lasting_*` sum base and number of its requests not
     overdue, `leaving_*` those forecast to leave, per iteration of the window modulo its length.
-    `projected` is shape (G, H+1), flat. `live` is what a forecast that changes with age knows.
+    `projected` is shape (G, H+1), flat. `live` is what a forecast that changes with age knows;
+    for it `roster_*`, shape (G, most slots), hold the residents of every worker side by side:
+    their rows in the trace, their curves, their base, and the iteration of their worker in which
+    they began.
+    `spread_*`, shape (H+1,), are room to add up spread loads.
     """
 
     now: npt.NDArray[np.void]
@@ -192,6 +197,12 @@ class State(NamedTuple):
     leaving_count: Floats
     projected: Floats
     live: LiveForecast
+    roster_request: Ints
+    roster_curve: Ints
+    roster_base: Ints
+    roster_began: Ints
+    spread_base: Floats
+    spread_count: Floats
     seen_load: Floats
     seen_active: Ints
     series: Floats

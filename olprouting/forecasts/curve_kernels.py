@@ -46,6 +46,42 @@ class Curves(NamedTuple):
     reach: Floats
 
 
+@inlined
+def speaking(curves: Curves, own: int) -> int:
+    """Return the curve that speaks for a request: its own if that has history, else that of all."""
+    return int(own) if own > 0 and curves.beyond[curves.first[own]] > 0 else 0
+
+
+# Below, a curve is its stretch of `beyond` and `reach` from `start` to `last`: bare arrays, for
+# compiled code would count references to each array of a tuple at every call.
+
+
+@inlined
+def beyond_age(beyond: Floats, start: int, last: int, age: int) -> float:
+    """Return N(age); beyond the longest length it stays as it is there."""
+    return float(beyond[min(start + age, last)])
+
+
+@inlined
+def expected_remaining(
+    beyond: Floats, reach: Floats, start: int, last: int, age: int, horizon: int
+) -> float:
+    """Return c in [1, H + 1]; H + 1 where nothing is known of this age."""
+    here = min(start + age, last)
+    if beyond[here] <= 0:
+        return horizon + 1.0
+    ahead = min(start + age + horizon + 1, last)
+    flat = start + age + horizon + 1 - ahead - (start + age - here)  # steps beyond the longest
+    sum_ahead = reach[ahead] - reach[here] + flat * beyond[last]
+    return min(max(sum_ahead / beyond[here], 1.0), horizon + 1.0)
+
+
+@inlined
+def cutoff_of(expected: float, horizon: int) -> int:
+    """Return ceil(c) in [1, H + 1]: the offset from which a request counts as gone."""
+    return min(max(math.ceil(expected - CEILING_TOLERANCE), 1), horizon + 1)
+
+
 @compiled
 def tabulate(curves: Curves, k: int) -> None:
     """Compute N and R of curve `k` from the requests that completed, and those that run."""
@@ -64,6 +100,18 @@ def tabulate(curves: Curves, k: int) -> None:
 
 
 @inlined
+def add_length(curves: Curves, k: int, length: int) -> None:
+    """Add a completed request to N and R of curve `k`, which counts completed ones alone."""
+    start, end = curves.first[k], curves.first[k + 1]
+    beyond, reach = curves.beyond[start:end], curves.reach[start:end]
+    for age in range(length):
+        beyond[age] += 1
+        reach[age] += age
+    for age in range(length, end - start):
+        reach[age] += length
+
+
+@inlined
 def _product_limit(curves: Curves, start: int, end: int) -> None:
     """Kaplan and Meier: N(a) = prod over l <= a of 1 - (completed at l) / (at risk at l)."""
     at_risk, completions = 0, 0
@@ -78,49 +126,6 @@ def _product_limit(curves: Curves, start: int, end: int) -> None:
         curves.beyond[place] = beyond
 
 
-@inlined
-def beyond_age(curves: Curves, k: int, age: int) -> float:
-    """Return N(age); beyond the longest length it stays as it is there."""
-    return float(curves.beyond[min(curves.first[k] + age, curves.first[k + 1] - 1)])
-
-
-@inlined
-def reach_of(curves: Curves, k: int, age: int) -> float:
-    """Return R(age)."""
-    last = curves.first[k + 1] - 1
-    place = min(curves.first[k] + age, last)
-    return float(curves.reach[place] + (curves.first[k] + age - place) * curves.beyond[last])
-
-
-@inlined
-def speaking(curves: Curves, own: int) -> int:
-    """Return the curve that speaks for a request: its own if that has history, else that of all."""
-    return int(own) if own > 0 and curves.beyond[curves.first[own]] > 0 else 0
-
-
-@inlined
-def expected_remaining(curves: Curves, k: int, age: int, horizon: int) -> float:
-    """Return c in [1, H + 1]; H + 1 where nothing is known of this age."""
-    beyond = beyond_age(curves, k, age)
-    if beyond <= 0:
-        return horizon + 1.0
-    mean = (reach_of(curves, k, age + horizon + 1) - reach_of(curves, k, age)) / beyond
-    return min(max(mean, 1.0), horizon + 1.0)
-
-
-@inlined
-def outlast_probability(curves: Curves, k: int, age: int, offset: int) -> float:
-    """Return P(r > offset); 1 where nothing is known of this age."""
-    beyond = beyond_age(curves, k, age)
-    return beyond_age(curves, k, age + offset) / beyond if beyond > 0 else 1.0
-
-
-@inlined
-def cutoff_of(expected: float, horizon: int) -> int:
-    """Return ceil(c) in [1, H + 1]: the offset from which a request counts as gone."""
-    return min(max(math.ceil(expected - CEILING_TOLERANCE), 1), horizon + 1)
-
-
 @compiled
 def predict_ages(
     curves: Curves,
@@ -133,14 +138,19 @@ def predict_ages(
     covered: Bools,
 ) -> None:
     """Fill the last four, shape (n,), for requests of these curves and ages."""
+    beyond, reach = curves.beyond, curves.reach
     for index in range(len(age)):
         k = speaking(curves, curve[index])
-        outlasts = outlast_probability(curves, k, age[index], horizon)
-        c = expected_remaining(curves, k, age[index], horizon)
+        start, last = curves.first[k], curves.first[k + 1] - 1
+        alive = beyond_age(beyond, start, last, age[index])
+        outlasts = 1.0
+        if alive > 0:
+            outlasts = beyond_age(beyond, start, last, age[index] + horizon) / alive
+        c = expected_remaining(beyond, reach, start, last, age[index], horizon)
         expected[index] = c
         finish_probability[index] = 1 - outlasts
         finisher_remaining[index] = 1.0
         if outlasts < 1:
             mean = (c - outlasts * (horizon + 1)) / (1 - outlasts)
             finisher_remaining[index] = min(max(mean, 1.0), float(horizon))
-        covered[index] = k == curve[index] and beyond_age(curves, k, age[index]) > 0
+        covered[index] = k == curve[index] and alive > 0

@@ -74,14 +74,14 @@ class CurveForecaster:
         return None
 
     def live(self, trace: Trace, horizon: int) -> LiveForecast:
-        """Return what the forecaster knows at the start of a run of `trace`, for any horizon."""
+        """Return what it knows at the start of a run; see `LiveForecaster`."""
         from olprouting.forecasts.live_kernels import LiveForecast
 
         kinds = self.kinds(trace)
         return LiveForecast(
             curves=_curves(self.past_tokens, kinds, trace.decode_tokens, self.running_age),
             curve=kinds.present,
-            decode_tokens=trace.decode_tokens,
+            decode_tokens=trace.decode_tokens.copy(),  # read-only would be compiled anew
             unlearnt=np.empty(len(trace), np.int64),
             unlearnt_count=np.zeros(1, np.int64),
         )
@@ -222,7 +222,13 @@ def _curves(past: Ints, kinds: Kinds, coming: Ints, running: Ints | None) -> Cur
     places = np.concatenate([past, first[kinds.past[own]] + past[own]])
     completed = np.bincount(places, minlength=first[-1])
     still = NOBODY if running is None else np.bincount(running, minlength=first[-1])
-    curves = Curves(first, completed, still, np.empty(first[-1]), np.empty(first[-1]))
+    curves = Curves(
+        first,
+        completed,
+        still,
+        beyond=np.empty(first[-1]),
+        reach=np.empty(first[-1]),
+    )
     for k in range(kinds.curves):
         tabulate(curves, k)
     return curves

@@ -31,4 +31,5 @@ def no_live_forecast() -> LiveForecast:
     from olprouting.forecasts.live_kernels import LiveForecast
 
     none, nothing = np.empty(0, np.int64), np.empty(0)
-    return LiveForecast(Curves(none, none, none, nothing, nothing), none, none, none, none)
+    curves = Curves(none, none, none, nothing, nothing)
+    return LiveForecast(curves, none, none, none, none)

@@ -9,14 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from olprouting.compiling import Ints, compiled, inlined
-from olprouting.forecasts.curve_kernels import (
-    Curves,
-    cutoff_of,
-    expected_remaining,
-    outlast_probability,
-    speaking,
-    tabulate,
-)
+from olprouting.forecasts.curve_kernels import Curves, add_length, tabulate
 
 
 class LiveForecast(NamedTuple):
@@ -48,46 +41,20 @@ def note_completion(live: LiveForecast, request: int) -> None:
     live.unlearnt_count[0] += 1
 
 
-@inlined
-def forget_running(live: LiveForecast) -> None:
-    """Begin a renewal: nobody runs."""
-    live.curves.running[:] = 0
-
-
-@inlined
-def note_running(live: LiveForecast, age: int) -> None:
-    """Count a request that runs, for curves that heed them."""
-    if len(live.curves.running) > 0:
-        live.curves.running[age] += 1
-
-
 @compiled
 def learn(live: LiveForecast) -> None:
     """Renew the curves by what completed since the last time, and by who runs."""
     curves = live.curves
-    news = live.unlearnt_count[0]
-    for index in range(news):
+    counted = len(curves.running) > 0
+    for index in range(live.unlearnt_count[0]):
         request = live.unlearnt[index]
         length = live.decode_tokens[request]
-        curves.completed[curves.first[0] + length] += 1
-        k = live.curve[request]
-        if k > 0:
-            curves.completed[curves.first[k] + length] += 1
-            tabulate(curves, k)
-    if news > 0 or len(curves.running) > 0:
+        if counted:
+            curves.completed[curves.first[0] + length] += 1
+        else:
+            add_length(curves, 0, length)
+        if live.curve[request] > 0:
+            add_length(curves, live.curve[request], length)
+    if counted:
         tabulate(curves, 0)
     live.unlearnt_count[0] = 0
-
-
-@inlined
-def forecast_cutoff(live: LiveForecast, request: int, age: int, horizon: int) -> int:
-    """Return the offset in [1, H + 1] from which a request of this age counts as gone."""
-    k = speaking(live.curves, live.curve[request])
-    return cutoff_of(expected_remaining(live.curves, k, age, horizon), horizon)
-
-
-@inlined
-def forecast_outlast(live: LiveForecast, request: int, age: int, offset: int) -> float:
-    """Return the probability that a request of this age is still active `offset` later."""
-    k = speaking(live.curves, live.curve[request])
-    return outlast_probability(live.curves, k, age, offset)

@@ -192,7 +192,7 @@ def presence(request, h, k, issued, horizon, projection):
         law, elapsed = request["outlook"], k - issued
         if projection == "expected":
             return law[elapsed + h]
-        return elapsed + h < math.ceil(sum(law))
+        return elapsed + h < math.ceil(sum(law) - 1e-9)
     age = issued - request["admission"]
     cutoff = min(max(1, request["forecast"] - age), horizon + 1) - (k - issued)
     return h < cutoff  # past its cutoff it counts at h = 0 only
