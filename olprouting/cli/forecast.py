@@ -119,13 +119,14 @@ def _print(report: ForecastReport) -> None:
         {
             "AUC": [_text(row.auc, ".3f") for row in rows],
             "MAE": [_text(row.mae_finisher_tokens, ".1f") for row in rows],
-            "calibration": [f"{row.calibration_error:.3f}" for row in rows],
+            "ECE": [f"{row.calibration_error:.3f}" for row in rows],
             "bias": [f"{row.bias_tokens:+.1f}" for row in rows],
             "covered": [f"{row.covered_share:.1%}" for row in rows],
             "fit s": [f"{row.fit_s:.2f}" for row in rows],
             "query us": [f"{row.predict_us:.2f}" for row in rows],
         },
-        "AUC and calibration error of P(r <= H); MAE in tokens where r <= H; bias of E min(r, H+1)",
+        "AUC and calibration error (ECE) of P(r <= H); MAE in tokens where r <= H; "
+        "bias of E min(r, H+1) in tokens",
     )
     _print_bins(
         "Share that finished within the window, by forecast probability",

@@ -21,7 +21,7 @@ def plot_forecasts(calibration: pd.DataFrame, coverage: pd.DataFrame) -> Figure:
         One row per forecast and bin: ``forecast``, ``predicted_mean``, ``observed_share``.
     coverage
         One row per forecast and bin of ages: ``forecast``, ``from_age_tokens``,
-        ``covered_share``.
+        ``to_age_tokens``, ``covered_share``.
 
     Returns
     -------
@@ -64,9 +64,10 @@ def plot_calibration(calibration: pd.DataFrame, ax: Axes) -> Axes:
 def plot_coverage(coverage: pd.DataFrame, ax: Axes) -> Axes:
     """Draw the share of answers from history of their own against age, per forecaster."""
     for index, (forecast, group) in enumerate(coverage.groupby("forecast", sort=False)):
+        shares = group["covered_share"].to_list()
         ax.plot(
-            group["from_age_tokens"],
-            group["covered_share"],
+            [*group["from_age_tokens"], group["to_age_tokens"].iloc[-1]],
+            [*shares, shares[-1]],
             drawstyle="steps-post",
             marker=".",
             lw=_width(index),
@@ -86,4 +87,4 @@ def plot_coverage(coverage: pd.DataFrame, ax: Axes) -> Axes:
 
 def _width(index: int) -> float:
     """Return the width of a line: it shows beneath a later one that covers it."""
-    return max(5.5 - 0.9 * index, 1.0)
+    return max(4.0 - 0.6 * index, 1.0)

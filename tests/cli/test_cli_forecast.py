@@ -36,6 +36,8 @@ def test_a_model_is_trained_saved_and_judged_beside_the_others(tmp_path):
     for title in ("Accuracy", "by forecast probability", "by age"):
         assert title in judged.stdout
     assert judged.stdout.count("survival") == 3
+    plain = run("evaluate", *small, "--forecasts", "noisy:0.2,exact-match", "--queries", "all")
+    assert "…" not in plain.stdout  # what Rich does to cells that do not fit 80 columns
     assert (out / "forecasts.png").exists()
 
 
