@@ -187,16 +187,18 @@ class BidPrices:
             Source of the mini-batches.
         """
         problem = self.problem(n_remain)
-        options = self.options.descent
+        options, columns = self.options.descent, problem.columns.size
+        size = options.batch_of(columns)
+        draws = (options.steps, size) if size < columns else (0, 0)
         descend(
             problem,
             self.batch,
             self.memory,
             options.steps,
-            options.batch_of(problem.columns.size),
+            size,
             options.step_size,
             options.shrinking,
-            rng,
+            rng.random(draws),
         )
 
     def problem(self, n_remain: float) -> SaaProblem:

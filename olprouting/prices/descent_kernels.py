@@ -12,7 +12,7 @@ Source: bid-price paper, section 3.3 and Algorithm 2; the segments are ours.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from olprouting.prices.pricing_kernels import end_of, normalised
 
 if TYPE_CHECKING:
     from olprouting.prices.problem import SaaProblem
+
+DIGIT_BITS: Final = 8
+DIGITS: Final = 1 << DIGIT_BITS
 
 
 @compiled
@@ -32,7 +35,7 @@ def descend(
     batch_columns: int,
     step_size: float,
     shrinking: bool,
-    rng: np.random.Generator,
+    uniforms: Floats,
 ) -> None:
     """Take `steps` steps from the prices `batch` and `memory`, shape (G, P), in place.
 
@@ -51,8 +54,9 @@ def descend(
         eta > 0.
     shrinking
         Whether step number k has length eta / sqrt(k) rather than factor eta.
-    rng
-        Source of the mini-batches.
+    uniforms
+        Random numbers in [0, 1) for the mini-batches, shape (steps, their size): handing over a
+        generator would take longer than a step. Shape (0, 0) with the whole history in each.
     """
     count = len(problem.columns.reward)
     if count == 0:
@@ -64,33 +68,23 @@ def descend(
     live = live_ranges(batch, memory)
     points, places = np.empty(2 * size, np.int64), np.empty((2, size), np.int64)
     for step in range(1, steps + 1):
+        if size < count:
+            draw(order, uniforms[step - 1])
         if step == 1 or size < count:
-            choose(problem, order, size, points, places, rng)
+            locate(problem, order, points, places)
         descent_step(
             problem, batch, memory, order, points, places, live, step, step_size, shrinking
         )
 
 
 @compiled
-def choose(
-    problem: SaaProblem,
-    order: Ints,
-    size: int,
-    points: Ints,
-    places: Ints,
-    rng: np.random.Generator,
-) -> None:
-    """Draw a mini-batch into ``order[:size]`` and find its segments."""
-    if size < len(order):
-        draw(order, size, rng)
-    locate(problem, order, points, places)
+def draw(order: Ints, uniforms: Floats) -> None:
+    """Move a uniform sample without replacement to the front of a permutation (Fisher-Yates).
 
-
-@compiled
-def draw(order: Ints, size: int, rng: np.random.Generator) -> None:
-    """Move a uniform sample without replacement to the front of a permutation (Fisher-Yates)."""
-    for i in range(size):
-        j = i + int(rng.random() * (len(order) - i))
+    Its size is the number of `uniforms`, random numbers in [0, 1).
+    """
+    for i in range(len(uniforms)):
+        j = i + int(uniforms[i] * (len(order) - i))
         order[i], order[j] = order[j], order[i]
 
 
@@ -112,11 +106,40 @@ def locate(problem: SaaProblem, order: Ints, points: Ints, places: Ints) -> None
         begin = min(row + columns.first[column], end)
         points[2 * i] = (begin << bits) | (2 * i)
         points[2 * i + 1] = (end << bits) | (2 * i + 1)
-    points.sort()
+    sort_by_digits(points, bits, problem.slots.size)
     for q in range(len(points)):
         index = points[q] & ((1 << bits) - 1)
         places[index & 1, index >> 1] = q
         points[q] >>= bits
+
+
+@compiled
+def sort_by_digits(keys: Ints, low_bits: int, largest: int) -> None:
+    """Sort keys in place by what stands above their `low_bits`, a number in 0..`largest`.
+
+    Keys that are equal there stay in order. A comparison sort of so few random numbers takes
+    several times longer: its branches cannot be predicted.
+    """
+    source, target = keys, np.empty_like(keys)
+    starts = np.empty(DIGITS, np.int64)
+    shift = low_bits
+    while largest > 0:
+        starts[:] = 0
+        for key in source:
+            starts[(key >> shift) & (DIGITS - 1)] += 1
+        total = 0
+        for digit in range(DIGITS):
+            count = starts[digit]
+            starts[digit] = total
+            total += count
+        for key in source:
+            digit = (key >> shift) & (DIGITS - 1)
+            target[starts[digit]] = key
+            starts[digit] += 1
+        source, target = target, source
+        shift += DIGIT_BITS
+        largest >>= DIGIT_BITS
+    keys[:] = source
 
 
 @compiled

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.compiling import Floats, compiled
-from olprouting.prices.descent_kernels import choose, descent_step, live_ranges
+from olprouting.prices.descent_kernels import descent_step, draw, live_ranges, locate
 from olprouting.prices.pricing_kernels import all_margins, end_of, full_sample_value, normalised
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def descend_tracked(
     order = np.arange(count)
     live = live_ranges(last[0], last[1])
     points, places = np.empty(2 * size, np.int64), np.empty((2, size), np.int64)
+    uniforms = np.empty(size)
     sums, margins = np.empty((3, last.shape[1], positions + 1)), np.empty(count)
     share = np.zeros(count)
     share_weight, total_weight, lower = 0.0, 0.0, 0.0
@@ -79,7 +80,11 @@ def descend_tracked(
         factor = step_size
         if step < steps:
             if step == 0 or size < count:
-                choose(problem, order, size, points, places, rng)
+                if size < count:
+                    for i in range(size):
+                        uniforms[i] = rng.random()
+                    draw(order, uniforms)
+                locate(problem, order, points, places)
             factor = descent_step(
                 problem,
                 last[0],

@@ -29,9 +29,13 @@ main()
 SMALL = ("--requests", "20", "--kv-tokens", "9000", "--periods", "100", "--sample", "1")
 
 
+# a shell's background jobs ignore SIGINT, and hand that on
+LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+
+
 def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code, *arguments],
+        [sys.executable, "-c", LISTEN + code, *arguments],
         capture_output=True,
         text=True,
         timeout=300,
