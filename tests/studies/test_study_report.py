@@ -1,4 +1,4 @@
-"""Reports: intervals that are right, tables in three formats, figures that apply, one whole page."""
+"""Reports: right intervals, tables in three formats, figures that apply, one whole page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import base64
 import math
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -20,9 +19,6 @@ from olprouting.studies import Results, read_study, run_study, study_report
 from olprouting.studies.outcome import CELLS
 from olprouting.studies.summary import front, performance_ratios, summarise, t_interval
 from olprouting.studies.tables import to_latex, to_markdown, wide
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -215,8 +211,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(params=["reported", "prices"])
-def page(request) -> Iterator[Path]:
-    yield request.getfixturevalue(request.param) / "report" / "report.html"
+def page(request) -> Path:
+    return request.getfixturevalue(request.param) / "report" / "report.html"
 
 
 def test_the_page_refers_to_nothing_outside_itself(page):
