@@ -236,7 +236,7 @@ def sums_at(batch: Floats, memory: Floats, points: Ints, places: Ints) -> Floats
         slot_sum, token_sum, moment = 0.0, 0.0, 0.0
         if covering > 0:
             low, high = points[q], points[q + 1]
-            slot_sum, token_sum, moment = segment_sums(batch[low:high], memory[low:high])
+            slot_sum, token_sum, moment = segment_sums(batch, memory, low, high)
             moment += low * token_sum
             sums[3, q], sums[4, q] = slot_sum, token_sum
         sums[0, q + 1] = sums[0, q] + slot_sum
@@ -245,35 +245,44 @@ def sums_at(batch: Floats, memory: Floats, points: Ints, places: Ints) -> Floats
     return sums
 
 
-@compiled
-def segment_sums(batch: Floats, memory: Floats) -> tuple[float, float, float]:
-    """Return the sums of p_bat, p_mem and i * p_mem; four partial sums each, for speed."""
+@inlined
+def segment_sums(batch: Floats, memory: Floats, low: int, high: int) -> tuple[float, float, float]:
+    """Return the sums of p_bat, p_mem and (i - low) * p_mem over coordinates low..high-1.
+
+    Four partial sums each, for speed; coordinates are unsigned, which spares asking at every turn
+    whether they count from the end.
+    """
     b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
     m0, m1, m2, m3 = 0.0, 0.0, 0.0, 0.0
     k0, k1, k2, k3 = 0.0, 0.0, 0.0, 0.0
-    fours = len(batch) // 4
+    i, one = np.uint64(low), np.uint64(1)
+    fours = (high - low) // 4
     four = 0.0  # as a double: converting an integer at every turn takes longer than the sums
-    for q in range(fours):
-        i = 4 * q
+    for _ in range(fours):
+        j = i + one
+        k = j + one
+        n = k + one
         b0 += batch[i]
-        b1 += batch[i + 1]
-        b2 += batch[i + 2]
-        b3 += batch[i + 3]
+        b1 += batch[j]
+        b2 += batch[k]
+        b3 += batch[n]
         m0 += memory[i]
-        m1 += memory[i + 1]
-        m2 += memory[i + 2]
-        m3 += memory[i + 3]
+        m1 += memory[j]
+        m2 += memory[k]
+        m3 += memory[n]
         k0 += four * memory[i]
-        k1 += four * memory[i + 1]
-        k2 += four * memory[i + 2]
-        k3 += four * memory[i + 3]
+        k1 += four * memory[j]
+        k2 += four * memory[k]
+        k3 += four * memory[n]
         four += 1.0
+        i = n + one
     moment = 4 * ((k0 + k1) + (k2 + k3)) + (m1 + 2 * m2 + 3 * m3)
     slot_sum, token_sum = (b0 + b1) + (b2 + b3), (m0 + m1) + (m2 + m3)
-    for i in range(4 * fours, len(batch)):
+    for q in range(4 * fours, high - low):
         slot_sum += batch[i]
         token_sum += memory[i]
-        moment += i * memory[i]
+        moment += q * memory[i]
+        i += one
     return slot_sum, token_sum, moment
 
 
@@ -309,9 +318,9 @@ def move(
             g += 1
         if low < high and count > 0:
             widen(live, g, low, high)
-            push(batch[low:high], slots[low:high], slot_step, up * count)
+            push(batch, slots, low, high, slot_step, up * count)
             start = up_kv * (segments[1, q] + count * low)
-            push_slope(memory[low:high], kv_tokens[low:high], kv_step, start, up_kv * count)
+            push_slope(memory, kv_tokens, low, high, kv_step, start, up_kv * count)
         else:
             if sums[3, q] != 0:
                 fall(batch, slots, low, high, live, g, positions, slot_step)
@@ -342,24 +351,28 @@ def fall(
     while low < high and g * positions < high:
         i, j = max(low, live[0, g]), min(high, live[1, g])
         if i < j:
-            push(prices[i:j], residual[i:j], step, 0.0)
+            push(prices, residual, i, j, step, 0.0)
         g += 1
 
 
-@compiled
-def push(prices: Floats, residual: Floats, step: float, up: float) -> None:
-    """Take p <- (p - step * residual + up)+."""
-    for i in range(len(prices)):
+@inlined
+def push(prices: Floats, residual: Floats, low: int, high: int, step: float, up: float) -> None:
+    """Take p <- (p - step * residual + up)+ on coordinates low..high-1."""
+    for i in range(np.uint64(low), np.uint64(high)):
         price = prices[i] - step * residual[i] + up
         prices[i] = price if price > 0.0 else 0.0
 
 
-@compiled
-def push_slope(prices: Floats, residual: Floats, step: float, up: float, slope: float) -> None:
-    """Take p <- (p - step * residual + up + slope * i)+."""
-    for i in range(len(prices)):
-        price = prices[i] - step * residual[i] + (up + slope * i)
-        prices[i] = price if price > 0.0 else 0.0
+@inlined
+def push_slope(
+    prices: Floats, residual: Floats, low: int, high: int, step: float, up: float, slope: float
+) -> None:
+    """Take p <- (p - step * residual + up + slope * (i - low))+ on coordinates i = low..high-1."""
+    first = np.uint64(low)
+    for i in range(high - low):
+        at = first + np.uint64(i)
+        price = prices[at] - step * residual[at] + (up + slope * i)
+        prices[at] = price if price > 0.0 else 0.0
 
 
 @compiled
