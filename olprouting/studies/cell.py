@@ -14,6 +14,8 @@ from olprouting.studies.parameters import chosen, policy_options
 from olprouting.studies.workload import ClusterSize, Foresight, TraceSource, is_file_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from olprouting.policies import Policy
     from olprouting.studies.outputs import Outputs
     from olprouting.studies.parameters import Kind
@@ -60,6 +62,8 @@ class Cell:
         Whether it is of the first seed, whose series are kept.
     folder
         What relative paths start from.
+    files
+        SHA-256 by path of files as they were when the study began.
     """
 
     kind: Kind
@@ -70,6 +74,7 @@ class Cell:
     outputs: Outputs
     keeps_series: bool
     folder: Path = field(repr=False)
+    files: Mapping[str, str] = field(repr=False)
 
     @functools.cached_property
     def id(self) -> str:
@@ -78,7 +83,7 @@ class Cell:
         if self.trace_sha256 is not None:
             settings["source"] = self.trace_sha256
         rule = self.policy.rule if self.policy_file is None else self.policy.rule.rpartition(":")[2]
-        code = None if self.policy_file is None else _hashed(self.policy_file)
+        code = None if self.policy_file is None else self._sha256(self.policy_file)
         series = self.outputs.series_every if self.keeps_series else None
         return content_sha256([str(self.kind), rule, code, self.seed, settings, series])[:20]
 
@@ -107,7 +112,7 @@ class Cell:
     def trace_sha256(self) -> str | None:
         """Hash of the file its requests depend on; None if a law draws them."""
         file = self.source.file
-        return None if file is None else _hashed(file)
+        return None if file is None else self._sha256(file)
 
     @property
     def policy_file(self) -> Path | None:
@@ -143,9 +148,12 @@ class Cell:
         except InputError as error:
             raise InputError(f"{error} ({self.label})") from None
 
-    def files(self) -> list[Path]:
+    def depends_on(self) -> list[Path]:
         """Return the files that its results depend on."""
         return [file for file in (self.source.file, self.policy_file) if file is not None]
+
+    def _sha256(self, file: Path) -> str:
+        return self.files.get(str(file)) or _hashed(file)
 
 
 def _placed(path: Path, folder: Path) -> Path:
@@ -153,7 +161,9 @@ def _placed(path: Path, folder: Path) -> Path:
     beside = folder / path
     if beside.exists():
         return beside
-    return path.absolute() if path.exists() else path
+    if path.exists():
+        return path.absolute()
+    return beside if path.suffix else path  # a word without suffix is a name that nobody knows
 
 
 @functools.lru_cache(maxsize=64)

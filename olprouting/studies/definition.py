@@ -86,6 +86,8 @@ class Study:
         The definition as it was written, after ``[reduced]``.
     folder
         What relative paths start from.
+    files
+        SHA-256 by path of files as they were when the study began; others are hashed as they are.
 
     Raises
     ------
@@ -102,11 +104,12 @@ class Study:
     outputs: Outputs
     document: dict[str, Any] = field(repr=False)
     folder: Path = field(default_factory=Path)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def sha256(self) -> str:
         """Hash of the definition, by which a folder of results recognises its study."""
-        return content_sha256([self.name, self.document])
+        return content_sha256(self.document)
 
     @functools.cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -132,6 +135,7 @@ class Study:
                         outputs=self.outputs,
                         keeps_series=number == 0,
                         folder=self.folder,
+                        files=self.files,
                     )
                     if (twin := found.get(cell.id)) is not None:
                         raise InputError(f"duplicate cells: {twin.label} and {cell.label}")
@@ -168,11 +172,13 @@ def read_study(path: str | Path, *, reduced: bool = False) -> Study:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not TOML: {error}") from None
     smaller = document.pop(REDUCED, None)
+    document.setdefault("name", path.stem)
     study: Study | None = None
     try:
-        study = study_of(document, path.stem, path.resolve().parent)
+        study = _checked(study_of(document, path.resolve().parent))
         if smaller is not None:
-            less = study_of(_merged(document, smaller), f"{path.stem}-{REDUCED}", study.folder)
+            changed = _merged(document | {"name": f"{study.name}-{REDUCED}"}, smaller)
+            less = _checked(study_of(changed, study.folder))
             study = less if reduced else study
     except InputError as error:
         line = line_of(text, str(error), in_reduced=study is not None)
@@ -182,17 +188,19 @@ def read_study(path: str | Path, *, reduced: bool = False) -> Study:
     return study
 
 
-def study_of(document: Mapping[str, Any], name: str, folder: Path) -> Study:
+def study_of(
+    document: Mapping[str, Any], folder: Path, files: Mapping[str, str] | None = None
+) -> Study:
     """Return the study of a definition.
 
     Parameters
     ----------
     document
-        Keys and tables as in a study file, without ``[reduced]``.
-    name
-        Used where the definition has no name.
+        Keys and tables as in a study file, with a name and without ``[reduced]``.
     folder
         What relative paths start from.
+    files
+        SHA-256 by path of files that need not be there any more.
 
     Raises
     ------
@@ -215,8 +223,8 @@ def study_of(document: Mapping[str, Any], name: str, folder: Path) -> Study:
     }
     for parameter in grid.keys() & settings.keys():
         raise InputError(f"{parameter} stands in [grid] and in [{known[parameter].section}]")
-    study = Study(
-        name=str(document.get("name", name)),
+    return Study(
+        name=str(document["name"]),
         kind=kind,
         policies=_policies(kind, known, document.get("policies")),
         settings=settings,
@@ -225,7 +233,12 @@ def study_of(document: Mapping[str, Any], name: str, folder: Path) -> Study:
         outputs=Outputs.of(_table(document, "outputs")),
         document=dict(document),
         folder=folder,
+        files=files or {},
     )
+
+
+def _checked(study: Study) -> Study:
+    """Return a study after a look at the options of every cell."""
     for cell in study.cells:
         if cell.keeps_series:  # options do not depend on the seed
             cell.check()

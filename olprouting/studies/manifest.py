@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from olprouting.errors import InputError
 from olprouting.instances.documents import load_document, naming
@@ -14,11 +14,6 @@ from olprouting.studies.definition import Study, study_of
 from olprouting.studies.hashing import file_sha256
 from olprouting.studies.store import write_atomically
 from olprouting.versions import versions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from olprouting.studies.cell import Cell
 
 SCHEMA: Final = "olprouting/study/1"
 FILE: Final = "manifest.json"
@@ -49,9 +44,9 @@ class Manifest:
     runs: tuple[dict[str, Any], ...] = field(default_factory=tuple)
 
     @classmethod
-    def of(cls, study: Study, cells: Iterable[Cell], study_file: Path | None) -> Self:
+    def of(cls, study: Study, study_file: Path | None) -> Self:
         """Return the manifest of a study that begins."""
-        files = {file for cell in cells for file in cell.files()}
+        files = {file for cell in study.cells for file in cell.depends_on()}
         return cls(
             study=study,
             definition_sha256=study.sha256,
@@ -79,7 +74,7 @@ class Manifest:
             raise InputError(f"{folder} holds no study: there is no {FILE}") from None
         document = load_document(text, str(path), SCHEMA)
         with naming(str(path), SCHEMA):
-            study = study_of(document["definition"], document["name"], Path(document["folder"]))
+            study = study_of(document["definition"], Path(document["folder"]), document["files"])
             return cls(
                 study=study,
                 definition_sha256=document["definition_sha256"],
@@ -92,7 +87,6 @@ class Manifest:
         """Write the manifest to a folder."""
         document = {
             "schema": SCHEMA,
-            "name": self.study.name,
             "definition": self.study.document,
             "definition_sha256": self.definition_sha256,
             "folder": str(self.study.folder),

@@ -63,11 +63,11 @@ class _Pool:
     def __enter__(self) -> _Pool:
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self.executor.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - self.others:
-            child.kill()
-            child.join()
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None:  # nobody wants what still runs
+            for child in set(multiprocessing.active_children()) - self.others:
+                child.kill()
+        self.executor.shutdown(cancel_futures=True)
 
     def run(self, left: list[Cell]) -> Generator[Outcome, None, list[Cell]]:
         """Take cells from the end of `left` and yield outcomes; return those lost by a death."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import InputError
+from olprouting.studies.lock import only_writer
 from olprouting.studies.manifest import FILE, Manifest
 from olprouting.studies.outcome import FAILURES
 from olprouting.studies.processes import run_here, run_in_processes
@@ -16,11 +18,14 @@ from olprouting.studies.results import Results
 from olprouting.studies.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Generator, Sequence
 
     from olprouting.studies.cell import Cell
     from olprouting.studies.definition import Study
     from olprouting.studies.outcome import Outcome
+
+OnProgress = Callable[[str, int, int], None]
+"""Called with (study, finished cells, all cells)."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def run_study(
     force: bool = False,
     study_file: str | Path | None = None,
     command: str = "run_study",
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> StudyStatus:
     """Run all cells of a study that are not finished yet, and write its tables.
 
@@ -108,34 +113,43 @@ def run_study(
     Raises
     ------
     InputError
-        If the folder holds another study, or a file changed; if Dask does not answer.
+        If the folder holds another study, or a file changed; if another command is writing there,
+        or Dask does not answer.
     """
     folder = Path(folder)
     if jobs is not None and jobs < 1:
         raise InputError(f"jobs = {jobs} must be >= 1")
     jobs = jobs or _cores()
-    cells = study.cells
-    manifest = _manifest(study, cells, folder, study_file, force=force)
-    store = Store(folder)
+    _make(folder)
+    with only_writer(folder):
+        manifest = _manifest(study, folder, study_file, force=force)
+        manifest.with_run(command, f"dask {dask}" if dask else f"{jobs} processes").write(folder)
+        interrupted = False
+        try:
+            _run_what_is_left(study, Store(folder), jobs, dask, on_progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        results = Results.read(folder)
+        results.write_tables()
+    return _status(results, interrupted=interrupted)
+
+
+def _run_what_is_left(
+    study: Study, store: Store, jobs: int, dask: str | None, on_progress: OnProgress | None
+) -> None:
     store.recover()
-    manifest.with_run(command, f"dask {dask}" if dask else f"{jobs} processes").write(folder)
-    finished = store.finished() & {cell.id for cell in cells}
-    left = [cell for cell in cells if cell.id not in finished]
-    done = len(cells) - len(left)
-    interrupted = False
+    finished = store.finished()
+    left = [cell for cell in study.cells if cell.id not in finished]
+    done = len(study.cells) - len(left)
     try:
         with closing(_outcomes(left, jobs, dask)) as outcomes:
             for outcome in outcomes:
                 store.add(outcome)
                 done += 1
                 if on_progress is not None:
-                    on_progress(study.name, done, len(cells))
-    except KeyboardInterrupt:
-        interrupted = True
-    store.gather()
-    results = Results.read(folder)
-    results.write_tables()
-    return _status(results, interrupted=interrupted)
+                    on_progress(study.name, done, len(study.cells))
+    finally:
+        store.gather()
 
 
 def study_status(folder: str | Path) -> StudyStatus:
@@ -161,27 +175,27 @@ def _status(results: Results, *, interrupted: bool) -> StudyStatus:
     )
 
 
-def _manifest(
-    study: Study,
-    cells: Sequence[Cell],
-    folder: Path,
-    study_file: str | Path | None,
-    *,
-    force: bool,
-) -> Manifest:
-    """Return the manifest of a folder that may hold this study, and no other one."""
-    now = Manifest.of(study, cells, None if study_file is None else Path(study_file).absolute())
-    if (folder / FILE).exists():
-        before = Manifest.read(folder)
-        before.refuse_another(folder, now, force=force)
-        return now.with_runs(before.runs)
-    if folder.exists() and any(folder.iterdir()):
-        raise InputError(f"{folder} holds other files and no study; choose another --out")
+def _make(folder: Path) -> None:
+    """Create a folder, unless it holds a study."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        names = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
     except OSError as error:
         raise InputError(f"{folder}: cannot write there: {error.strerror}") from None
-    return now
+    if names and FILE not in names:
+        raise InputError(f"{folder} holds other files and no study; choose another --out")
+
+
+def _manifest(
+    study: Study, folder: Path, study_file: str | Path | None, *, force: bool
+) -> Manifest:
+    """Return the manifest for a folder that may hold this study, and no other one."""
+    now = Manifest.of(study, None if study_file is None else Path(study_file).absolute())
+    if not (folder / FILE).exists():
+        return now
+    before = Manifest.read(folder)
+    before.refuse_another(folder, now, force=force)
+    return now.with_runs(before.runs)
 
 
 def _outcomes(cells: Sequence[Cell], jobs: int, dask: str | None) -> Generator[Outcome, None, None]:

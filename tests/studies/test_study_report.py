@@ -239,6 +239,18 @@ def test_names_are_text_on_the_page_and_not_markup(prices):
     assert "<b>&jsq" in found.text
 
 
+def test_a_report_needs_neither_the_trace_nor_the_rules_any_more(rule_study, tmp_path):
+    trace = write(tmp_path / "own.csv", "prompt_tokens,decode_tokens\n5,3\n7,2\n")
+    file = rule_study("fill")
+    file.write_text(file.read_text().replace('"ratio:1:1:20"', '"own.csv"'))
+    run_study(read_study(file), tmp_path / "out", jobs=1)
+    expected = study_report(tmp_path / "out").summary
+    trace.unlink()
+    (tmp_path / "rules.py").unlink()
+    file.unlink()
+    pd.testing.assert_frame_equal(study_report(tmp_path / "out").summary, expected)
+
+
 def test_failures_are_on_the_page(rule_study, tmp_path):
     file = rule_study("breaks", seeds=1, workers="[2, 3]")
     run_study(read_study(file), tmp_path / "out", jobs=1)

@@ -198,6 +198,19 @@ def test_the_folder_of_another_study_and_of_other_files_is_refused(small, tmp_pa
         run_study(other, tmp_path, jobs=1)
 
 
+def test_two_commands_do_not_write_to_one_folder(small, tmp_path):
+    from olprouting.studies.lock import only_writer
+
+    study = read_study(small)
+    run_study(study, tmp_path / "out", jobs=1)
+    with (
+        only_writer(tmp_path / "out"),
+        pytest.raises(InputError, match="another command is running this study"),
+    ):
+        run_study(study, tmp_path / "out", jobs=1)
+    assert run_study(study, tmp_path / "out", jobs=1).complete
+
+
 def test_a_comment_does_not_make_another_study(small, tmp_path):
     run_study(read_study(small), tmp_path / "out", jobs=1)
     same = read_study(write(small, "# a remark\n" + SMALL))
