@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from olprouting.policies import make_policy as make_policy
     from olprouting.policies import policy_names as policy_names
     from olprouting.policies import register_policy as register_policy
+    from olprouting.policies import view_of as view_of
     from olprouting.price_report import PriceReport as PriceReport
     from olprouting.price_report import measure_prices as measure_prices
     from olprouting.price_report import pareto as pareto
@@ -126,6 +127,7 @@ _MODULES = {
         "make_policy",
         "policy_names",
         "register_policy",
+        "view_of",
     ),
     "price_report": (
         "PriceReport",

@@ -2,7 +2,7 @@
 
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.device_view import DeviceView, Residuals
-from olprouting.policies.exact import ExactPolicy, decision_of
+from olprouting.policies.exact import ExactPolicy, decision_of, view_of
 from olprouting.policies.policy import REJECT, CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
     PolicyOptions,
@@ -29,4 +29,5 @@ __all__ = [
     "make_policy",
     "policy_names",
     "register_policy",
+    "view_of",
 ]

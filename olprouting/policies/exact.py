@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from olprouting.errors import InputError
 from olprouting.instances import Decision, Growth, SolveResult, StopReason
+from olprouting.instances._checks import token_vector
+from olprouting.policies.view import View
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    import numpy.typing as npt
+
     from olprouting.policies.policy import Pairs, Policy
-    from olprouting.policies.view import View
 
 
 @dataclass
@@ -77,4 +81,35 @@ def decision_of(
         waiting_prompt_tokens=view.waiting_prompt_tokens,
         gamma=gamma,  # type: ignore[arg-type]  # Decision reads it as a fraction
         growth=growth,  # type: ignore[arg-type]
+    )
+
+
+def view_of(decision: Decision, active_requests: npt.ArrayLike | None = None) -> View:
+    """Return a decision as a routing rule sees it, to ask the rule what it would do.
+
+    Parameters
+    ----------
+    decision
+        The decision; its waiting requests become rows 0, 1, ... of a trace.
+    active_requests
+        Requests in service of each worker, shape (G,), which a decision does not know; only rules
+        that count requests look at them. None: 0 everywhere.
+
+    Raises
+    ------
+    InputError
+        If prompt sizes are not whole, as those of a trace are, or counts do not fit.
+    """
+    if decision.waiting_prompt_tokens.dtype.kind != "i":
+        raise InputError("waiting_prompt_tokens must be whole for a routing rule")
+    counts = np.zeros(decision.workers) if active_requests is None else active_requests
+    active = token_vector("active_requests", counts, at_least=0, length=decision.workers)
+    return View(
+        projected_load_tokens=decision.projected_load_tokens.astype(np.float64),
+        active_requests=active.copy(),  # compiled rules take writable arrays
+        free_slots=decision.free_slots.copy(),
+        waiting_prompt_tokens=decision.waiting_prompt_tokens.astype(np.int64),
+        waiting_requests=np.arange(decision.waiting),
+        admissions=decision.admissions,
+        iteration=1,
     )
