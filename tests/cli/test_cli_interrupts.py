@@ -79,7 +79,7 @@ kernel(rng, values)
 with exit_on_interrupt():
     signal.signal(signal.SIGALRM, signal.getsignal(signal.SIGINT))
     caught = 0
-    while caught < 20:
+    while caught < 10:
         try:
             signal.setitimer(signal.ITIMER_REAL, 1e-5 + 1e-4 * np.random.random())
             while True:
@@ -91,7 +91,7 @@ with exit_on_interrupt():
 """
     done = python(code)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "20"
+    assert done.stdout.strip() == "10"
 
 
 def test_an_error_after_an_interrupt_is_still_an_interrupt_and_others_are_errors():
