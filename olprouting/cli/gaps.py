@@ -49,6 +49,8 @@ def gaps(
     br_growth: o.BrGrowthOption = "frozen",
     growth: o.GrowthOption = "growing",
     forecast: o.ForecastOption = "oracle",
+    projection: o.ProjectionOption = "cutoff",
+    history: o.HistoryOption = 0,
     refresh: o.RefreshOption = "iteration",
     ties: o.TiesOption = "random",
     decisions: DecisionsOption = "30",
@@ -85,7 +87,8 @@ def gaps(
         time_limit_s=time_limit,
         growth=growth,
     )
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed)
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history)
+    known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
     announce_compilation()
     with progress_bar() as advance:
         report = measure_gaps(
@@ -96,7 +99,8 @@ def gaps(
             decisions=o.number_or_all("--decisions", decisions),
             judged_by=judged_by,
             backlog=workload.backlog,
-            forecast=make_forecast(forecast),
+            forecast=known,
+            projection=projection,
             refresh=refresh,
             time_limit_s=time_limit,
             seed=seed,

@@ -55,7 +55,20 @@ BrGrowthOption = Annotated[
 SearchOption = Annotated[
     str, typer.Option(help="BR's subset search: auto, enumerate or reachable.")
 ]
-ForecastOption = Annotated[str, typer.Option(help="oracle, or noisy:SPREAD.")]
+ForecastOption = Annotated[
+    str,
+    typer.Option(
+        help="oracle, noisy:SPREAD, survival, km, exact-match, learned, or learned:FILE; all but "
+        "the first two learn from --history and from what completes."
+    ),
+]
+ProjectionOption = Annotated[
+    str, typer.Option(help="How forecasts that learn are projected: cutoff or expected.")
+]
+HistoryOption = Annotated[
+    int,
+    typer.Option(min=0, help="Forecasts learn from the first so many requests; the run follows."),
+]
 RefreshOption = Annotated[
     str, typer.Option(help="Renew the forecast every iteration, or every horizon iterations.")
 ]
@@ -86,16 +99,17 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 @dataclass(frozen=True)
 class Workload:
-    """A trace made ready for a run: which requests, and how they are released."""
+    """A trace made ready for a run: which requests, how they are released, what came before."""
 
     trace: Trace
     backlog: int | None
+    history: Trace | None
 
 
 def load_workload(
-    name: str, requests: int | None, arrivals: str, waiting: int, seed: int
+    name: str, requests: int | None, arrivals: str, waiting: int, seed: int, history: int = 0
 ) -> Workload:
-    """Read a trace and apply an arrival process.
+    """Read a trace and apply an arrival process; the first `history` requests come before the run.
 
     Raises
     ------
@@ -104,20 +118,24 @@ def load_workload(
     """
     import numpy as np
 
-    from olprouting.traces import profile_names, require_arrivals, resolve
+    from olprouting.traces import profile_names, require_arrivals, resolve, split_history
 
     if name in profile_names():
-        trace = resolve(name, requests=requests or DEFAULT_REQUESTS, seed=seed)
+        trace = resolve(name, requests=(requests or DEFAULT_REQUESTS) + history, seed=seed)
     else:
         trace = resolve(name)
-        trace = trace if requests is None else trace.head(requests)
+        trace = trace if requests is None else trace.head(requests + history)
+    past = None
+    if history:
+        past, trace = split_history(trace, history)
     if arrivals == "backlog":
-        return Workload(trace, waiting)
+        return Workload(trace, waiting, past)
     if arrivals == "recorded":
         if trace.release_iteration is None:
             require_arrivals(trace)
-        return Workload(trace, None)
-    return Workload(_with_arrivals(trace, arrivals, np.random.default_rng([seed, 2])), None)
+        return Workload(trace, None, past)
+    trace = _with_arrivals(trace, arrivals, np.random.default_rng([seed, 2]))
+    return Workload(trace, None, past)
 
 
 def _with_arrivals(trace: Trace, arrivals: str, rng: np.random.Generator) -> Trace:

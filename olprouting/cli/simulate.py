@@ -75,6 +75,8 @@ def simulate(
     subset_search: o.SearchOption = "auto",
     growth: o.GrowthOption = "growing",
     forecast: o.ForecastOption = "oracle",
+    projection: o.ProjectionOption = "cutoff",
+    history: o.HistoryOption = 0,
     refresh: o.RefreshOption = "iteration",
     signal_delay: DelayOption = 0,
     ties: o.TiesOption = "random",
@@ -126,12 +128,13 @@ def simulate(
     )
     if replay is not None:
         trace, arrivals = str(replay), "recorded"
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed)
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history)
     rule = (
         make_policy(policy, workers, rule_options)
         if replay is None
         else replay_policy(read_table(replay))
     )
+    known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
     announce_compilation()
     with progress_bar() as advance:
         result = run(
@@ -139,7 +142,8 @@ def simulate(
             o.make_cluster(workers, slots, step_time, kv_tokens),
             rule,
             backlog=workload.backlog,
-            forecast=make_forecast(forecast),
+            forecast=known,
+            projection=projection,
             refresh=refresh,
             signal_delay=signal_delay,
             clock=clock,

@@ -83,7 +83,7 @@ def new_state(
         projected=np.zeros(workers * window),
         live=live,
         roster_request=np.empty(roster, np.int64),
-        roster_curve=np.empty(roster, np.int64),
+        roster_own=np.empty(roster, np.int64),
         roster_base=np.empty(roster, np.int64),
         roster_began=np.empty(roster, np.int64),
         spread_base=np.empty(window),

@@ -14,7 +14,7 @@ from olprouting.compiling import inlined
 from olprouting.engine.renewal_kernels import renew_forecast, withdraw
 from olprouting.engine.roster_kernels import sit_down, stand_up
 from olprouting.engine.state import BY_LENGTH, FAR, FRESH, GONE, IN_WINDOW, OVERDUE, SPREAD
-from olprouting.forecasts.live_kernels import note_completion
+from olprouting.forecasts.live_kernels import note_admission, note_completion
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
@@ -25,6 +25,7 @@ def welcome(rules: Rules, state: State, request: int) -> None:
     """Count an admitted request; until the next refresh it outlasts the window."""
     now = state.now[0]
     if rules.projection != BY_LENGTH:
+        note_admission(state.live, request)
         sit_down(state, request)
     g = state.requests[request].worker
     state.requests[request].standing = FRESH

@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING
 from olprouting.compiling import compiled, inlined
 from olprouting.engine.state import BY_EXPECTATION, FAR, IN_WINDOW, SPREAD
 from olprouting.forecasts.curve_kernels import cutoff_of, expected_remaining, speaking
-from olprouting.forecasts.live_kernels import learn
+from olprouting.forecasts.learned.tree_kernels import bucket_of
+from olprouting.forecasts.live_kernels import learn, outlast_probability
 
 if TYPE_CHECKING:
+    from olprouting.compiling import Floats
     from olprouting.engine.state import Rules, State
+    from olprouting.forecasts.curve_kernels import Curves
+    from olprouting.forecasts.learned.step_kernels import AgeSteps
 
 
 @inlined
@@ -54,34 +58,38 @@ def note_running(rules: Rules, state: State) -> None:
 @compiled
 def cut_all(rules: Rules, state: State) -> None:
     """Count every resident until its forecast is over."""
-    workers, curves, curve_of = state.workers, state.live.curves, state.roster_curve
-    request_of, base_of, began = state.roster_request, state.roster_base, state.roster_began
+    workers, by_steps = state.workers, state.live.by_steps
+    request_of, own_of = state.roster_request, state.roster_own
+    base_of, began = state.roster_base, state.roster_began
+    curves, step_cutoff = state.live.curves, state.live.steps.cutoff
     first, beyond, reach = curves.first, curves.beyond, curves.reach
+    bucket_of_age = state.live.steps.trees.bucket_of_age
     leaving_base, leaving_count = state.leaving_base, state.leaving_count
     window = leaving_base.shape[1]
     this_slot = state.now[0].iteration % window
-    horizon, prefill_steps, one_curve = rules.horizon, rules.prefill_steps, len(first) == 2
-    start, last = first[0], first[1] - 1
+    horizon, prefill_steps, refresh = rules.horizon, rules.prefill_steps, rules.refresh_iterations
     for g in range(len(workers)):
         first_token = workers[g].own_iteration - prefill_steps
         bases = 0
         for seat in range(workers[g].active):
             base = base_of[g, seat]
             bases += base
-            if not one_curve:
-                k = speaking(curves, curve_of[g, seat])
-                start, last = first[k], first[k + 1] - 1
-            age = first_token - began[g, seat]
+            own, age = own_of[g, seat], first_token - began[g, seat]
             prefill, age = max(-age, 0), max(age, 0)
-            left = horizon - prefill
-            c = expected_remaining(beyond, reach, start, last, age, left)
-            cutoff = prefill + cutoff_of(c, left)
+            if by_steps:
+                bucket = bucket_of_age[min(age, len(bucket_of_age) - 1)]
+                cutoff = prefill + step_cutoff[own, bucket]
+            else:
+                k = speaking(curves, own)
+                start, last, left = first[k], first[k + 1] - 1, horizon - prefill
+                c = expected_remaining(beyond, reach, start, last, age, left)
+                cutoff = prefill + cutoff_of(c, left)
             if cutoff <= horizon:
                 slot = this_slot + cutoff  # a division would take longer
                 slot -= window if slot >= window else 0
                 leaving_base[g, slot] += base
                 leaving_count[g, slot] += 1
-            if rules.refresh_iterations > 1:
+            if refresh > 1:
                 file_cutoff(rules, state, request_of[g, seat], cutoff)
         workers[g].lasting_base = bases
         workers[g].lasting_count = workers[g].active
@@ -104,37 +112,26 @@ def file_cutoff(rules: Rules, state: State, request: int, cutoff: int) -> None:
 @compiled
 def spread_all(rules: Rules, state: State) -> None:
     """Spread every resident over the window."""
-    workers, curves, curve_of = state.workers, state.live.curves, state.roster_curve
-    request_of, base_of, began = state.roster_request, state.roster_base, state.roster_began
-    first, beyond = curves.first, curves.beyond
+    workers, live = state.workers, state.live
+    request_of, own_of = state.roster_request, state.roster_own
+    base_of, began = state.roster_base, state.roster_began
     base_sum, count_sum = state.spread_base, state.spread_count
-    horizon, window = rules.horizon, state.leaving_base.shape[1]
+    horizon, window, refresh = rules.horizon, state.leaving_base.shape[1], rules.refresh_iterations
     for g in range(len(workers)):
         first_token = workers[g].own_iteration - rules.prefill_steps
         base_sum[:] = 0
         count_sum[:] = 0
         for seat in range(workers[g].active):
-            base = float(base_of[g, seat])
-            age = first_token - began[g, seat]
-            prefill = max(-age, 0)
-            k = speaking(curves, curve_of[g, seat])
-            start, last = first[k] + max(age, 0), first[k + 1] - 1
-            known = start <= last and beyond[start] > 0  # beyond all history it stays
-            sure = prefill if known else horizon
-            for offset in range(sure + 1):
-                base_sum[offset] += base
-                count_sum[offset] += 1
-            if known:
-                scale = 1 / beyond[start]
-                law = beyond[start + 1 : min(start + horizon - sure, last) + 1]
-                bases, counts = base_sum[sure + 1 :], count_sum[sure + 1 :]
-                for offset in range(len(law)):
-                    bases[offset] += base * scale * law[offset]
-                    counts[offset] += scale * law[offset]
-                for offset in range(len(law), horizon - sure):
-                    bases[offset] += base * scale * beyond[last]
-                    counts[offset] += scale * beyond[last]
-            if rules.refresh_iterations > 1:
+            base, age = float(base_of[g, seat]), first_token - began[g, seat]
+            prefill, age = min(max(-age, 0), horizon), max(age, 0)
+            base_sum[: prefill + 1] += base
+            count_sum[: prefill + 1] += 1
+            bases, counts = base_sum[prefill + 1 :], count_sum[prefill + 1 :]
+            if live.by_steps:
+                add_step(live.steps, own_of[g, seat], age, base, bases, counts)
+            else:
+                add_law(live.curves, own_of[g, seat], age, base, bases, counts)
+            if refresh > 1:
                 state.requests[request_of[g, seat]].standing = SPREAD
         workers[g].lasting_base = base_sum[0]
         workers[g].lasting_count = count_sum[0]
@@ -145,27 +142,51 @@ def spread_all(rules: Rules, state: State) -> None:
 
 
 @inlined
+def add_law(curves: Curves, own: int, age: int, base: float, bases: Floats, counts: Floats) -> None:
+    """Add a resident's presence by its curve at offsets 1, 2, ... to `bases` and `counts`."""
+    k = speaking(curves, own)
+    start, last = curves.first[k] + age, curves.first[k + 1] - 1
+    known = start <= last and curves.beyond[start] > 0  # beyond all history it stays
+    scale = 1 / curves.beyond[start] if known else 0.0
+    law = curves.beyond[start + 1 : min(start + len(bases), last) + 1] if known else bases[:0]
+    tail = scale * curves.beyond[last] if known else 1.0
+    for offset in range(len(law)):
+        bases[offset] += base * scale * law[offset]
+        counts[offset] += scale * law[offset]
+    for offset in range(len(law), len(bases)):
+        bases[offset] += base * tail
+        counts[offset] += tail
+
+
+@inlined
+def add_step(
+    steps: AgeSteps, row: int, age: int, base: float, bases: Floats, counts: Floats
+) -> None:
+    """Add a resident's presence at offsets 1, 2, ...: in full below mu, then by P(r > H)."""
+    bucket = bucket_of(steps.trees, age)
+    stays = 1 - steps.finish_probability[row, bucket]
+    for index in range(len(bases)):
+        part = 1.0 if index + 1 < steps.finisher_remaining[row, bucket] else stays
+        bases[index] += base * part
+        counts[index] += part
+
+
+@inlined
 def withdraw(rules: Rules, state: State, request: int) -> None:
     """Take out what is left in the window of the spread load of a request that completed."""
-    now = state.now[0]
+    now, live = state.now[0], state.live
     resident = state.requests[request]
-    g = resident.worker
-    curves, beyond = state.live.curves, state.live.curves.beyond
+    g, own = resident.worker, live.own[request]
     base = resident.prompt - resident.admission
     passed = now.iteration - now.refreshed
     age = state.workers[g].own_iteration - passed - resident.began - rules.prefill_steps
-    prefill = max(-age, 0)
-    k = speaking(curves, state.live.curve[request])
-    start, last = curves.first[k] + max(age, 0), curves.first[k + 1] - 1
-    known = start <= last and beyond[start] > 0
+    prefill, age = max(-age, 0), max(age, 0)
     offset = max(passed, prefill)
-    outlasts = beyond[min(start + offset - prefill, last)] / beyond[start] if known else 1.0
+    outlasts = outlast_probability(live, own, age, offset - prefill)
     state.workers[g].lasting_base -= outlasts * base
     state.workers[g].lasting_count -= outlasts
-    if not known:
-        return
     for later in range(offset + 1, rules.horizon + 1):
-        following = beyond[min(start + later - prefill, last)] / beyond[start]
+        following = outlast_probability(live, own, age, later - prefill)
         slot = (now.refreshed + later) % state.leaving_base.shape[1]
         state.leaving_base[g, slot] -= (outlasts - following) * base
         state.leaving_count[g, slot] -= outlasts - following

@@ -18,7 +18,7 @@ def sit_down(state: State, request: int) -> None:
     seat = state.workers[g].active - 1
     resident.seat = seat
     state.roster_request[g, seat] = request
-    state.roster_curve[g, seat] = state.live.curve[request]
+    state.roster_own[g, seat] = state.live.own[request]
     state.roster_base[g, seat] = resident.prompt - resident.admission
     state.roster_began[g, seat] = resident.began
 
@@ -32,6 +32,6 @@ def stand_up(state: State, request: int) -> None:
     other = state.roster_request[g, last]
     state.requests[other].seat = seat
     state.roster_request[g, seat] = other
-    state.roster_curve[g, seat] = state.roster_curve[g, last]
+    state.roster_own[g, seat] = state.roster_own[g, last]
     state.roster_base[g, seat] = state.roster_base[g, last]
     state.roster_began[g, seat] = state.roster_began[g, last]

@@ -27,7 +27,7 @@ from olprouting.engine.result import SimulationResult, collect
 from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
 from olprouting.errors import InputError
 from olprouting.forecasts import LengthForecast, Oracle
-from olprouting.forecasts.live import no_live_forecast
+from olprouting.forecasts.live import live_forecast
 from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
@@ -162,7 +162,7 @@ def simulate(
     known = forecast or Oracle()
     check_forecast(known, policy, kv)
     rng = np.random.default_rng(seed)
-    lengths, live = _forecast_data(known, trace, horizon, rng)
+    lengths, live = _forecast_data(known, trace, horizon, int(cluster.slots.sum()), rng)
     limited = cluster.kv_tokens is not None
     rules = Rules(
         release_mode=mode,
@@ -222,13 +222,15 @@ def simulate(
 
 
 def _forecast_data(
-    forecast: Forecast, trace: Trace, horizon: int, rng: np.random.Generator
+    forecast: Forecast, trace: Trace, horizon: int, slots: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], LiveForecast]:
     """Return a length per request (0 where the forecast has none), and what changes with age."""
     if isinstance(forecast, LengthForecast):
-        return forecast.decode_lengths(trace, rng), no_live_forecast()
+        return forecast.decode_lengths(trace, rng), live_forecast(trace.head(0))
     nothing = np.zeros(len(trace), np.int64)
-    return nothing, forecast.live(trace, horizon) if horizon else no_live_forecast()
+    if horizon == 0:
+        return nothing, live_forecast(trace.head(0))
+    return nothing, forecast.live(trace, horizon, slots)
 
 
 def _compiled_chunks(

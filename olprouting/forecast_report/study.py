@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.forecast_report.fitting import fit, refuse_unknown
 from olprouting.forecast_report.quality import (
     AgeCoverage,
     CalibrationBin,
@@ -19,8 +18,9 @@ from olprouting.forecast_report.quality import (
     judge,
 )
 from olprouting.forecast_report.report import ForecastReport
-from olprouting.forecasts import Queries
+from olprouting.forecasts import Queries, check_forecast_name, make_forecast
 from olprouting.forecasts.sampled_ages import sample_ages
+from olprouting.traces import split_history
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def evaluate_forecasts(
         raise InputError(f"horizon = {horizon} must be >= 1 iteration")
     for forecast in forecasts:  # before any other has been trained for long
         if isinstance(forecast, str):
-            refuse_unknown(forecast)
+            check_forecast_name(forecast)
     history, future = _split(trace, train_share)
     queries = sample_ages(future.decode_tokens, 1, sample, np.random.default_rng([seed, 3]))
     remaining = future.decode_tokens[queries.request] - queries.age
@@ -100,7 +100,9 @@ def evaluate_forecasts(
                 on_progress(label, number, len(forecasts))
             began_s = time.perf_counter()
             forecaster = (
-                fit(forecast, history, horizon, seed) if isinstance(forecast, str) else forecast
+                make_forecast(forecast, history, horizon=horizon, seed=seed)
+                if isinstance(forecast, str)
+                else forecast
             )
             fitted_s = time.perf_counter() - began_s
             one = Queries(queries.request[:1], queries.age[:1])
@@ -149,10 +151,4 @@ def evaluate_forecasts(
 def _split(trace: Trace, train_share: float) -> tuple[Trace, Trace]:
     if not 0 < train_share < 1:
         raise InputError(f"train_share = {train_share} must lie strictly between 0 and 1")
-    first = round(len(trace) * train_share)
-    if not 0 < first < len(trace):
-        raise InputError(
-            f"{trace.name}: {len(trace)} request(s) cannot be split at {train_share:g}; "
-            "both parts need at least one"
-        )
-    return trace.head(first), trace.take(slice(first, None))
+    return split_history(trace, round(len(trace) * train_share))

@@ -4,9 +4,7 @@ from olprouting.forecasts.curves import CurveForecaster, ExactMatch, KaplanMeier
 from olprouting.forecasts.forecaster import Forecaster, Predictions, Queries
 from olprouting.forecasts.lengths import LengthForecast, NoisyOracle, Oracle
 from olprouting.forecasts.live import LiveForecaster
-from olprouting.forecasts.registry import FORECASTS, Forecast, make_forecast
-
-fit_forecaster = make_forecast
+from olprouting.forecasts.registry import FORECASTS, Forecast, check_forecast_name, make_forecast
 
 __all__ = [
     "FORECASTS",
@@ -22,5 +20,6 @@ __all__ = [
     "Predictions",
     "Queries",
     "Survival",
+    "check_forecast_name",
     "make_forecast",
 ]

@@ -73,7 +73,7 @@ def expected_remaining(
     ahead = min(start + age + horizon + 1, last)
     flat = start + age + horizon + 1 - ahead - (start + age - here)  # steps beyond the longest
     sum_ahead = reach[ahead] - reach[here] + flat * beyond[last]
-    return min(max(sum_ahead / beyond[here], 1.0), horizon + 1.0)
+    return float(min(max(sum_ahead / beyond[here], 1.0), horizon + 1.0))
 
 
 @inlined

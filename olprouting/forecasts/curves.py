@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from olprouting.errors import InputError
 from olprouting.forecasts.forecaster import Predictions, Queries
+from olprouting.forecasts.live import live_forecast
 from olprouting.instances._checks import token_vector
 
 if TYPE_CHECKING:
@@ -73,18 +74,11 @@ class CurveForecaster:
         """Ages of past requests that still run, shape (R,); None where running ones are ignored."""
         return None
 
-    def live(self, trace: Trace, horizon: int) -> LiveForecast:
+    def live(self, trace: Trace, horizon: int, slots: int) -> LiveForecast:
         """Return what it knows at the start of a run; see `LiveForecaster`."""
-        from olprouting.forecasts.live_kernels import LiveForecast
-
         kinds = self.kinds(trace)
-        return LiveForecast(
-            curves=_curves(self.past_tokens, kinds, trace.decode_tokens, self.running_age),
-            curve=kinds.present,
-            decode_tokens=trace.decode_tokens.copy(),  # read-only would be compiled anew
-            unlearnt=np.empty(len(trace), np.int64),
-            unlearnt_count=np.zeros(1, np.int64),
-        )
+        curves = _curves(self.past_tokens, kinds, trace.decode_tokens, self.running_age)
+        return live_forecast(trace, curves=curves, own=kinds.present)
 
     def predict(self, trace: Trace, queries: Queries, horizon: int) -> Predictions:
         """Answer queries about requests of `trace`; see `Forecaster`.
@@ -108,10 +102,10 @@ class CurveForecaster:
         if horizon < 1:
             raise InputError(f"horizon = {horizon} must be >= 1 iteration")
         age = token_vector("age", queries.age, at_least=0)
-        live = self.live(trace, horizon)
+        live = self.live(trace, horizon, slots=1)
         answers = Predictions(*np.empty((3, len(age))))
         covered = np.empty(len(age), np.bool_)
-        predict_ages(live.curves, live.curve[queries.request], age, horizon, *answers, covered)
+        predict_ages(live.curves, live.own[queries.request], age, horizon, *answers, covered)
         return answers, covered
 
 

@@ -18,7 +18,7 @@ from olprouting.versions import versions
 if TYPE_CHECKING:
     import pandas as pd
 
-    from olprouting.forecasts import LengthForecast
+    from olprouting.forecasts import Forecast
     from olprouting.instances import Cluster, Trace
 
 DEFAULT_POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
@@ -36,7 +36,8 @@ def measure_gaps(
     decisions: int | None = 200,
     judged_by: Lookahead | str = Lookahead.OWN,
     backlog: int | None = 32,
-    forecast: LengthForecast | None = None,
+    forecast: Forecast | None = None,
+    projection: str = "cutoff",
     refresh: str = "iteration",
     time_limit_s: float | None = 10.0,
     seed: int = 0,
@@ -61,7 +62,7 @@ def measure_gaps(
         ``"both"``: all by both.
     backlog
         Visible waiting requests, all known in order; None releases requests as the trace says.
-    forecast, refresh
+    forecast, projection, refresh
         What the horizon program and lookahead rules know of decode lengths (`simulate`).
     time_limit_s
         Per exact solve. A decision it leaves unproven is kept, with its bound.
@@ -105,6 +106,7 @@ def measure_gaps(
                 seed=seed,
                 backlog=backlog,
                 forecast=forecast,
+                projection=projection,
                 refresh=refresh,
                 series_every=1,
                 view_horizon=max(windows[policy.name]),
@@ -124,6 +126,7 @@ def measure_gaps(
             "slots": cluster.slots.tolist(),
             "backlog": backlog,
             "forecast": (forecast or Oracle()).name,
+            "projection": projection,
             "refresh": refresh,
             "judged_by": str(judged_by),
             "decisions": decisions,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from olprouting.traces.filters import limit_tokens, min_decode_tokens
     from olprouting.traces.profiles import profile_names
     from olprouting.traces.reading import TraceSource, read_trace, read_with_source
+    from olprouting.traces.splitting import split_history
     from olprouting.traces.summary import TraceSummary, summarise
     from olprouting.traces.synthetic import from_profile, geometric, ratio
     from olprouting.traces.writing import write_trace
@@ -42,6 +43,7 @@ __all__ = [
     "read_with_source",
     "require_arrivals",
     "resolve",
+    "split_history",
     "spread_batches",
     "summarise",
     "trace_names",
@@ -54,6 +56,7 @@ _MODULES = {
     "filters": ("limit_tokens", "min_decode_tokens"),
     "profiles": ("profile_names",),
     "reading": ("TraceSource", "read_trace", "read_with_source"),
+    "splitting": ("split_history",),
     "summary": ("TraceSummary", "summarise"),
     "synthetic": ("from_profile", "geometric", "ratio"),
     "writing": ("write_trace",),

@@ -49,8 +49,9 @@ def run_reference(
     """Run `route` (a function of view and generator) through the model.
 
     `spread` is the noise of the length forecast, None for the oracle. Instead of it `outlook`
-    forecasts by age: outlook(row, age, rows completed, {row: age} running) is the list of
-    P(r > h) for h = 0..H, projected by its sum rounded up ("cutoff") or as it is ("expected").
+    forecasts by age: outlook(row, age, now, then) is c, projected rounded up ("cutoff"), and the
+    list of P(r > h) for h = 0..H ("expected"). What is known is (rows completed, {row: age}
+    running) now, and then, when it was renewed last before the request's admission.
     """
     rng = np.random.default_rng(seed)
     decode = trace.decode_tokens.tolist()
@@ -78,7 +79,7 @@ def run_reference(
     waiting: list[dict] = []
     active: list[dict] = []
     history: list[tuple[list[int], list[int]]] = []
-    k, clock_s, idle_iterations, issued = 0, 0.0, 0, None
+    k, clock_s, idle_iterations, issued, known = 0, 0.0, 0, None, None
     period = horizon if refresh == "horizon" and horizon else 1
 
     while coming or waiting or active:
@@ -108,8 +109,9 @@ def run_reference(
             if outlook is not None and horizon:
                 running = {r["row"]: k - r["admission"] for r in active}
                 done = [r["row"] for r in run.requests if r["generated"] == r["decode"]]
+                known = (done, running)
                 for r in active:
-                    r["outlook"] = outlook(r["row"], running[r["row"]], done, running)
+                    r["outlook"] = outlook(r["row"], running[r["row"]], known, r["known"])
         window = horizon - (k - issued)
         loads = [sum(workload(r, k) for r in active if r["worker"] == g) for g in workers]
         counts = [sum(r["worker"] == g for r in active) for g in workers]
@@ -145,6 +147,7 @@ def run_reference(
             pairs = [(waiting[i], g) for i, g in route(view, rng)]
             for request, g in pairs:
                 request["worker"], request["admission"] = int(g), k
+                request["known"] = known
                 waiting.remove(request)
                 active.append(request)
 
@@ -189,10 +192,10 @@ def presence(request, h, k, issued, horizon, projection):
     if request["admission"] >= issued or h == 0:  # admitted since: outlasts the window
         return 1
     if "outlook" in request:
-        law, elapsed = request["outlook"], k - issued
+        (c, law), elapsed = request["outlook"], k - issued
         if projection == "expected":
             return law[elapsed + h]
-        return elapsed + h < math.ceil(sum(law) - 1e-9)
+        return elapsed + h < math.ceil(c - 1e-9)
     age = issued - request["admission"]
     cutoff = min(max(1, request["forecast"] - age), horizon + 1) - (k - issued)
     return h < cutoff  # past its cutoff it counts at h = 0 only

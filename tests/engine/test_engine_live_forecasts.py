@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,9 @@ from test_engine_against_reference import agree, clusters, traces
 from olprouting.engine import KvOptions, simulate
 from olprouting.errors import InputError
 from olprouting.forecasts import ExactMatch, KaplanMeier, Survival
+from olprouting.forecasts.learned.ensemble import TreeEnsemble
+from olprouting.forecasts.learned.model import LearnedModel, RecentState
+from olprouting.forecasts.learned.nominal_clock import nothing_completed
 from olprouting.instances import Cluster, Trace
 from olprouting.policies import PolicyOptions, make_policy
 
@@ -40,26 +45,76 @@ def product_limit(lengths, censored, age, horizon):
 
 
 def outlook_of(kind, trace, past, horizon):
-    """What the referee is to believe: outlook(row, age, rows completed, {row: age} running)."""
+    """What the referee is to believe: outlook(row, age, what is known now, and then)."""
     decode, key = trace.decode_tokens.tolist(), None if trace.key is None else trace.key.tolist()
 
-    def outlook(row, age, completed, running):
+    def outlook(row, age, now, then):
+        completed, running = now
         lengths = past + [decode[r] for r in completed]
+        if kind == "learned":
+            return by_trees(trace, row, age, then[0], horizon)
         if kind == "km":
-            return product_limit(lengths, list(running.values()), age, horizon)
-        if kind == "exact-match":
-            own = [decode[r] for r in completed if key[r] == key[row]]
-            lengths = own or lengths
-        return law_of(lengths, age, horizon)
+            law = product_limit(lengths, list(running.values()), age, horizon)
+        else:
+            own = [decode[r] for r in completed if key[r] == key[row]] if key else []
+            law = law_of(own or lengths, age, horizon)
+        return sum(law), law
 
     return outlook
+
+
+def tree_of(by_age, left, right, values):
+    """A tree that splits by age first, then by a feature on either side."""
+    (feature, at), (other, other_at) = left, right
+    return TreeEnsemble(
+        0.25,
+        first=np.array([0, 7]),
+        feature=np.array([1, feature, other, -1, -1, -1, -1]),
+        threshold=np.array([by_age, at, other_at, 0.0, 0.0, 0.0, 0.0]),
+        left=np.array([1, 3, 5, -1, -1, -1, -1]),
+        right=np.array([2, 4, 6, -1, -1, -1, -1]),
+        value=np.array([0.0, 0.0, 0.0, *values]),
+    )
+
+
+def model_of(horizon):
+    """Trees whose answers `by_trees` knows by heart; prompt, mean prompt and mean decode matter."""
+    return LearnedModel(
+        horizon=horizon,
+        finish_log_odds=tree_of(2.0, (5, 6.0), (0, 10.0), (0.8, -0.7, 0.4, -1.1)),
+        finisher_remaining=tree_of(4.0, (0, 8.0), (3, 9.0), (2.2, 3.6, 1.1, 2.7)),
+        recent=RecentState.of(nothing_completed(64, 0.25)),
+        iterations_per_request=1.0,
+        longest_decode_tokens=60,
+        provenance={},
+    )
+
+
+def by_trees(trace, row, age, completed, horizon):
+    """c and P(r > h) of `model_of`, whose context is what had completed at admission."""
+    mean_prompt, mean_decode = (
+        (sum(tokens[completed].tolist()) / len(completed) if completed else 0.0)
+        for tokens in (trace.prompt_tokens, trace.decode_tokens)
+    )
+    prompt = trace.prompt_tokens[row]
+    if age <= 2:
+        log_odds = 0.25 + (0.8 if mean_decode <= 6 else -0.7)
+    else:
+        log_odds = 0.25 + (0.4 if prompt <= 10 else -1.1)
+    if age <= 4:
+        remaining = 0.25 + (2.2 if prompt <= 8 else 3.6)
+    else:
+        remaining = 0.25 + (1.1 if mean_prompt <= 9 else 2.7)
+    p, mu = 1 / (1 + math.exp(-log_odds)), min(max(remaining, 1.0), horizon)
+    law = [1.0 if h < mu else 1 - p for h in range(horizon + 1)]
+    return (1 - p) * (horizon + 1) + p * mu, law
 
 
 @settings(max_examples=80, deadline=None)
 @given(
     trace=traces(),
     cluster=clusters(),
-    kind=st.sampled_from(["survival", "km", "exact-match"]),
+    kind=st.sampled_from(["survival", "km", "exact-match", "learned"]),
     past=st.lists(st.integers(1, 12), max_size=6),
     projection=st.sampled_from(["cutoff", "expected"]),
     refresh=st.sampled_from(["iteration", "horizon"]),
@@ -74,7 +129,12 @@ def test_live_forecasts_equal_the_referee(
         keys = st.lists(st.integers(0, 2), min_size=len(trace), max_size=len(trace))
         trace, past = trace.replace(key=np.array(data.draw(keys))), []
     history = Trace(np.ones(len(past), np.int64), np.array(past, np.int64))
-    makers = {"survival": Survival, "km": KaplanMeier, "exact-match": ExactMatch}
+    makers = {
+        "survival": Survival,
+        "km": KaplanMeier,
+        "exact-match": ExactMatch,
+        "learned": lambda _: model_of(horizon),
+    }
     policy = make_policy(
         data.draw(st.sampled_from(["brh", "jsq"])),
         cluster.workers,

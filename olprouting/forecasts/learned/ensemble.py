@@ -138,14 +138,14 @@ class TreeEnsemble:
             Sorted ages, those of `age_splits` among them.
         """
         step = np.searchsorted(ages, np.floor(self.threshold))
-        return Trees(
-            self.initial,
-            self.first,
-            self.feature,
-            self.threshold,
-            self.left,
-            self.right,
-            self.value,
+        return Trees(  # writable copies, so that compiled code is the same with and without trees
+            float(self.initial),
+            self.first.copy(),
+            self.feature.copy(),
+            self.threshold.copy(),
+            self.left.copy(),
+            self.right.copy(),
+            self.value.copy(),
             np.where(self.feature == AGE, step, LEAF),
         )
 

@@ -15,13 +15,16 @@ from olprouting.forecasts.forecaster import Predictions, Queries
 from olprouting.forecasts.learned.ensemble import TreeEnsemble
 from olprouting.forecasts.learned.nominal_clock import features_of
 from olprouting.forecasts.learned.recent_kernels import AGE, FEATURES, Recent
+from olprouting.forecasts.learned.step_kernels import AgeSteps
 from olprouting.forecasts.learned.tree_kernels import LearnedTrees, predict_rows
+from olprouting.forecasts.live import live_forecast
 from olprouting.instances._checks import finite_vector, positive, token_vector
 from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from olprouting.forecasts.live_kernels import LiveForecast
     from olprouting.instances import Trace
 
 SCHEMA = "olprouting/learned/1"
@@ -165,6 +168,22 @@ class LearnedModel:
             buckets=len(ages) + 1,
             horizon=self.horizon,
         )
+
+    def live(self, trace: Trace, horizon: int, slots: int) -> LiveForecast:
+        """Return what it knows at the start of a run; see `LiveForecaster`."""
+        self.require_horizon(horizon)
+        shape = (slots, self.trees.buckets)
+        steps = AgeSteps(
+            trees=self.trees,
+            recent=self.recent.to_kernel(),
+            finish_probability=np.empty(shape),
+            finisher_remaining=np.empty(shape),
+            cutoff=np.empty(shape, np.int64),
+            free=np.arange(slots),
+            free_count=np.array([slots]),
+            features=np.empty(len(FEATURES), np.float32),
+        )
+        return live_forecast(trace, steps=steps)
 
     def predict(self, trace: Trace, queries: Queries, horizon: int) -> Predictions:
         """Answer queries about requests of `trace`; see `Forecaster`.
