@@ -18,6 +18,8 @@ _UNITS = {
     "_j": "J",
 }
 """Units by the end of a column's name, the longest first."""
+_IN_PERIODS = ("ttft_", "end_to_end_", "periods_ttft_", "periods_end_to_end_")
+"""Latencies without a unit in their names are in periods."""
 
 
 def axes_or_new(ax: Axes | None) -> Axes:
@@ -34,7 +36,8 @@ def labelled(name: str) -> str:
     for suffix, unit in _UNITS.items():
         if name.endswith(suffix):
             return f"{name.removesuffix(suffix).replace('_', ' ')} ({unit})"
-    return name.replace("_", " ")
+    words = name.replace("_", " ")
+    return f"{words} (periods)" if name.startswith(_IN_PERIODS) else words
 
 
 def colour(index: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.plots.axes import axes_or_new, colour
+from olprouting.plots.axes import axes_or_new, colour, labelled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,6 @@ def plot_pareto(points: pd.DataFrame, x: str, y: str, ax: Axes | None = None) ->
     ax.plot(front[x], front[y], "o-", color=colour(0), label="non-dominated")
     for number, row in points.iterrows():
         ax.annotate(str(number), (row[x], row[y]), xytext=(4, 4), textcoords="offset points")
-    ax.set(xlabel=x.replace("_", " "), ylabel=y.replace("_", " "))
+    ax.set(xlabel=labelled(x), ylabel=labelled(y))
     ax.legend(fontsize="small")
     return ax

@@ -35,7 +35,8 @@ A missing value (no limit, all decisions) is written ``"none"``. A policy may be
 ``{ name = "BR-H, soft", rule = "brh", beta = 14.67 }``: its parameters come before all others and
 are out of the grid for it. Paths are relative to the study file. Every grid point, policy and seed
 makes one cell. A seed draws the same requests for all policies and grid points, which makes
-differences between them sharper (common random numbers).
+differences between them sharper (common random numbers). Equal studies give equal tables, unless
+an exact solve ends at its ``time_limit_s``: what it has by then depends on the machine.
 """
 
 from __future__ import annotations

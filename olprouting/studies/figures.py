@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.studies.outcome import CELLS, CONVERGENCE, PRICES, RECORDS, SERIES
-from olprouting.studies.parameters import Kind
+from olprouting.studies.parameters import OPTIONS, Kind, parameters
 from olprouting.studies.summary import front, group_columns, performance_ratios, summarise
 
 if TYPE_CHECKING:
@@ -122,14 +122,29 @@ def _pareto(results: Results) -> Iterator[Drawing]:
     if not results.study.outputs.pareto:
         return
     first, second = results.study.outputs.pareto
-    points = front(results.frame(CELLS), group_columns(results), (first, second))
+    points = trade_offs(results)
     figure, ax = _panel()
     plot_pareto(points.dropna(subset=[first, second]), first, second, ax=ax)
     caption = (
         f"{first} against {second}, means over seeds; numbers are rows of pareto.csv, "
-        "counted from 0"
+        f"counted from 0{_rest(results, _choices(results))}"
     )
     yield Drawing("pareto", caption, figure)
+
+
+def trade_offs(results: Results) -> pd.DataFrame:
+    """Return means of the two metrics of a front, and which groups no other one beats in both.
+
+    Only what is a choice varies: trace and cluster have their first values.
+    """
+    first, second = results.study.outputs.pareto
+    cells = _others_at_first(results, _choices(results))
+    return front(cells, group_columns(results), (first, second))
+
+
+def _choices(results: Results) -> list[str]:
+    known = parameters(results.study.kind)
+    return [name for name in results.study.grid if known[name].section == OPTIONS]
 
 
 def _profile(results: Results, metric: str) -> Iterator[Drawing]:

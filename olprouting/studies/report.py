@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from olprouting.errors import InputError
 from olprouting.studies import tables
-from olprouting.studies.figures import drawings
+from olprouting.studies.figures import drawings, trade_offs
 from olprouting.studies.outcome import CELLS, FAILURES, TIMING
 from olprouting.studies.results import Results
 from olprouting.studies.store import write_atomically
-from olprouting.studies.summary import front, group_columns, metrics_of, summarise
+from olprouting.studies.summary import group_columns, metrics_of, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +68,8 @@ def study_report(folder: str | Path) -> StudyReport:
         *_write_table(out, "timing", f"{study.name}, times", timing, by, study.outputs.confidence),
     ]
     if study.outputs.pareto:
-        first, second = study.outputs.pareto
         files.append(out / "pareto.csv")
-        front(results.frame(CELLS), by, (first, second)).to_csv(files[-1], index=False)
+        trade_offs(results).to_csv(files[-1], index=False, lineterminator="\n")
     pictures = []
     for drawing in drawings(results, metrics):
         files.append(out / f"{drawing.name}.png")

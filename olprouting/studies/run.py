@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 from olprouting.errors import InputError
 from olprouting.studies.lock import only_writer
 from olprouting.studies.manifest import FILE, Manifest
-from olprouting.studies.outcome import FAILURES
+from olprouting.studies.outcome import CELLS, FAILURES
 from olprouting.studies.processes import run_here, run_in_processes
 from olprouting.studies.results import Results
 from olprouting.studies.store import Store
+from olprouting.studies.summary import refuse_unknown_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -114,7 +115,7 @@ def run_study(
     ------
     InputError
         If the folder holds another study, or a file changed; if another command is writing there,
-        or Dask does not answer.
+        or Dask does not answer; after the first cell, if it lacks a metric that is asked for.
     """
     folder = Path(folder)
     if jobs is not None and jobs < 1:
@@ -145,6 +146,8 @@ def _run_what_is_left(
         with closing(_outcomes(left, jobs, dask)) as outcomes:
             for outcome in outcomes:
                 store.add(outcome)
+                if not outcome.failed:  # a long run must not end in a report that cannot be made
+                    refuse_unknown_metrics(study.outputs, outcome.tables[CELLS][0])
                 done += 1
                 if on_progress is not None:
                     on_progress(study.name, done, len(study.cells))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
+    from olprouting.studies.outputs import Outputs
     from olprouting.studies.results import Results
 
 USUAL: Final = {
@@ -73,11 +74,17 @@ def metrics_of(results: Results) -> list[str]:
         for name in frame.select_dtypes(["number", "bool"]).columns
         if name not in _NOT_METRICS and name not in results.study.grid
     ]
-    asked = results.study.outputs.metrics
-    for name in (*asked, *results.study.outputs.pareto):
-        if name not in known:
-            raise unknown_name("metric in [outputs]", name, known)
-    return list(asked) or [name for name in USUAL[results.study.kind] if name in known]
+    refuse_unknown_metrics(results.study.outputs, known)
+    asked = list(results.study.outputs.metrics)
+    return asked or [name for name in USUAL[results.study.kind] if name in known]
+
+
+def refuse_unknown_metrics(outputs: Outputs, known: Iterable[str]) -> None:
+    """Raise an InputError where a study asks for a metric that its cells do not have."""
+    names = list(known)
+    for name in (*outputs.metrics, *outputs.pareto):
+        if name not in names:
+            raise unknown_name("metric in [outputs]", name, names)
 
 
 def group_columns(results: Results) -> list[str]:

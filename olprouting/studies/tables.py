@@ -85,7 +85,7 @@ def _cell(mean: float, high: float) -> str:
 def _number(value: float, scale: float) -> str:
     """Return a number with as many digits as a quantity of size `scale` deserves."""
     size = abs(scale) or abs(value)
-    if 0 < size < 1e-4:
+    if 0 < max(size, abs(value)) < 1e-4:
         return f"{value:.3g}"
-    digits = 0 if size >= 100 or size == 0 else max(0, 2 - math.floor(math.log10(size)))
+    digits = 0 if size == 0 else min(9, max(0, 2 - math.floor(math.log10(size))))
     return f"{value:,.{digits}f}"

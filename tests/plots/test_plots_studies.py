@@ -123,6 +123,8 @@ def test_convergence_is_drawn_beside_the_exact_minimum(ax):
         ("requests_per_s", "requests (1/s)"),
         ("mean_imbalance_tokens", "mean imbalance (tokens)"),
         ("energy_j", "energy (J)"),
+        ("ttft_mean", "ttft mean (periods)"),
+        ("ttft_mean_s", "ttft mean (s)"),
         ("weights.zeta2", "weights.zeta2"),
     ],
 )

@@ -84,7 +84,7 @@ def test_the_plot_shows_every_run_and_names_the_metrics(front):
     from matplotlib.figure import Figure
 
     ax = front.plot(Figure().subplots())
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("ttft mean", "tokens per period")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("ttft mean (periods)", "tokens per period")
     assert sum(len(line.get_xdata()) for line in ax.lines) == len(WEIGHTS)
     assert [text.get_text() for text in ax.texts] == ["0", "1", "2", "3"]
 

@@ -211,6 +211,16 @@ def test_two_commands_do_not_write_to_one_folder(small, tmp_path):
     assert run_study(study, tmp_path / "out", jobs=1).complete
 
 
+def test_an_unknown_metric_is_refused_after_the_first_cell_and_not_after_the_last(
+    rule_study, tmp_path
+):
+    file = rule_study("logged", seeds=20)
+    write(file, file.read_text() + '\n[outputs]\nmetrics = ["mean_imbalance"]\n')
+    with pytest.raises(InputError, match=r"'mean_imbalance'.*Did you mean 'mean_imbalance_tokens'"):
+        run_study(read_study(file), tmp_path / "out", jobs=1)
+    assert starts(tmp_path) == 1
+
+
 def test_a_comment_does_not_make_another_study(small, tmp_path):
     run_study(read_study(small), tmp_path / "out", jobs=1)
     same = read_study(write(small, "# a remark\n" + SMALL))
