@@ -45,7 +45,7 @@ def write(runs: pd.DataFrame, setting: Setting, out: Path) -> None:
     bounds = looseness(summary, setting)
     bounds.to_csv(out / "sqrt_b_log_g_bounds.csv", index=False, float_format="%.6g")
     (out / "sqrt_b_log_g.md").write_text(to_markdown(runs, setting), encoding="utf-8")
-    draw(summary, setting).savefig(out / "sqrt_b_log_g.png", dpi=75)
+    draw(summary, setting).savefig(out / "sqrt_b_log_g.png", dpi=66)
 
 
 def write_summary(runs: pd.DataFrame, setting: Setting, out: Path) -> pd.DataFrame:

@@ -24,30 +24,33 @@ def interval(values: pd.Series | np.ndarray, level: float = LEVEL) -> tuple[floa
 def summarise(runs: pd.DataFrame, setting: Setting) -> pd.DataFrame:
     """Return a row per size and rule: intervals, the exact value of FCFS rules, and proofs."""
     rows = []
-    for key, group in runs.groupby([*CELL, "policy"], sort=False):
-        p, workers, slots, policy = key
-        mean, low, high = interval(group.imbalance_tokens)
-        exact = stationary_imbalance(setting.largest_prompt_tokens, p, workers, slots)
-        row = dict(zip([*CELL, "policy"], key, strict=True)) | {
-            "seeds": len(group),
-            "mean_tokens": mean,
-            "low_tokens": low,
-            "high_tokens": high,
-            "exact_fcfs_tokens": exact.imbalance_tokens,
-            "exact_error_tokens": exact.error_tokens,
-            "full": group.full.min(),
-        }
-        if policy == EXACT:
-            row |= {
-                "decisions": group.decisions.sum(),
-                "proven": group.proven.sum(),
-                "gap_share": group.gap_share.mean(),
-                "median_ms": group.median_ms.median(),
-                "longest_ms": group.longest_ms.max(),
+    for cell, at_cell in runs.groupby(CELL):
+        exact = stationary_imbalance(setting.largest_prompt_tokens, *cell)
+        for policy, group in at_cell.groupby("policy"):
+            mean, low, high = interval(group.imbalance_tokens)
+            row = dict(zip(CELL, cell, strict=True)) | {
+                "policy": policy,
+                "seeds": len(group),
+                "mean_tokens": mean,
+                "low_tokens": low,
+                "high_tokens": high,
+                "exact_fcfs_tokens": exact.imbalance_tokens,
+                "exact_error_tokens": exact.error_tokens,
+                "full": group.full.min(),
             }
-        rows.append(row)
+            rows.append(row | (_proofs_of(group) if policy == EXACT else {}))
     order = {name: index for index, name in enumerate((*FCFS, *LABELS))}
     return pd.DataFrame(rows).sort_values([*CELL, "policy"], key=lambda c: c.replace(order))
+
+
+def _proofs_of(group: pd.DataFrame) -> dict[str, float]:
+    return {
+        "decisions": group.decisions.sum(),
+        "proven": group.proven.sum(),
+        "gap_share": group.gap_share.mean(),
+        "median_ms": group.median_ms.median(),
+        "longest_ms": group.longest_ms.max(),
+    }
 
 
 def exponents(runs: pd.DataFrame, setting: Setting) -> pd.DataFrame:
@@ -87,6 +90,12 @@ def _named(name: str, estimate: tuple[float, float, float]) -> dict[str, float]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), estimate, strict=True))
 
 
+def _complete(runs: pd.DataFrame) -> pd.DataFrame:
+    """Keep the seeds that were run at every size."""
+    sizes = runs.groupby("seed").size()
+    return runs[runs.seed.map(sizes) == sizes.max()]
+
+
 def slopes(runs: pd.DataFrame) -> pd.DataFrame:
     """Fit d log I / d log B for each p, G and rule, over all B and over the larger half of them.
 
@@ -100,14 +109,35 @@ def slopes(runs: pd.DataFrame) -> pd.DataFrame:
         row = dict(zip(("p", "workers", "policy"), key, strict=True))
         sizes = np.sort(group.slots.unique())
         for name, used in (("slope", sizes), ("late", sizes[len(sizes) // 2 :])):
-            part = group[group.slots.isin(used)]
+            part = _complete(group[group.slots.isin(used)])
             fits = [
                 np.polyfit(np.log(g.slots), np.log(g.imbalance_tokens), 1)[0]
                 for _, g in part.groupby("seed")
                 if len(used) > 1
             ]
             row |= _named(name, interval(np.array(fits)) if fits else (math.nan,) * 3)
-        rows.append(row | {"smallest_late": sizes[len(sizes) // 2], "largest": sizes[-1]})
+        rows.append(row | {"largest_slots": sizes[-1]})
+    return pd.DataFrame(rows)
+
+
+def against_exact(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return imbalance over that of IO_0 on the same requests, less 1, averaged over B.
+
+    Returns
+    -------
+    DataFrame
+        A row per p, G and BalanceRoute rule: ``excess`` with its t interval over seeds.
+    """
+    key = [*CELL, "seed"]
+    exact = runs[runs.policy == EXACT].set_index(key).imbalance_tokens
+    others = runs[runs.policy.isin(LABELS) & (runs.policy != EXACT)].set_index(key)
+    both = others.join(exact.rename("io0_tokens"), how="inner").reset_index()
+    both["excess"] = both.imbalance_tokens / both.io0_tokens - 1
+    rows = []
+    for key, group in both.groupby(["p", "workers", "policy"]):
+        means = _complete(group).groupby("seed").excess.mean()
+        row = dict(zip(("p", "workers", "policy"), key, strict=True))
+        rows.append(row | _named("excess", interval(means)))
     return pd.DataFrame(rows)
 
 
@@ -154,7 +184,6 @@ def drift(runs: pd.DataFrame) -> pd.DataFrame:
     relative = runs.assign(drift=runs.second_half_tokens / runs.first_half_tokens - 1)
     rows = []
     for policy, group in relative.groupby("policy", sort=False):
-        rows.append(
-            {"policy": policy, **_named("drift", interval(group.groupby("seed").drift.mean()))}
-        )
+        means = _complete(group).groupby("seed").drift.mean()
+        rows.append({"policy": policy, **_named("drift", interval(means))})
     return pd.DataFrame(rows)

@@ -19,7 +19,7 @@ def draw(summary: pd.DataFrame, setting: Setting) -> Figure:
     """Draw growth of FCFS rules, all rules at one G, and IO_0 per worker for each p."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(12, 9), layout="constrained")
+    figure = Figure(figsize=(11, 8), layout="constrained")
     growth, rules, *flat = figure.subplots(2, 2).flat
     p, many = max(setting.workers, key=lambda pair: len(pair[1]))
     _draw_growth(summary[summary.p == p], setting, growth)
@@ -32,7 +32,7 @@ def draw(summary: pd.DataFrame, setting: Setting) -> Figure:
         ax.tick_params(axis="x", which="minor", bottom=False)
         ax.grid(alpha=0.3)
         if ax.has_data():
-            ax.legend(fontsize="small")
+            ax.legend(fontsize="x-small", ncols=2)
         else:
             ax.set_axis_off()
     return figure
@@ -60,7 +60,9 @@ def _draw_rules(rows: pd.DataFrame, ax: Axes) -> None:
 
     for index, (policy, group) in enumerate(rows.groupby("policy", sort=False)):
         marker = "osD^vPX*"[index]
-        _points(ax, group, marker, colour(index), LABELS.get(str(policy), str(policy)))
+        _points(
+            ax, group, marker, colour(index + len(LABELS)), LABELS.get(str(policy), str(policy))
+        )
     first = rows[rows.policy == FCFS[0]]
     exact = first.exact_fcfs_tokens / first.workers
     ax.plot(first.slots, exact, color="0.4", linewidth=1, label="FCFS, exact")
@@ -74,7 +76,14 @@ def _draw_flatness(rows: pd.DataFrame, setting: Setting, ax: Axes) -> None:
     for index, (workers, group) in enumerate(rows.groupby("workers")):
         _points(ax, group, "o", colour(index), f"IO_0, G={workers}", line="-")
         unproven = group[group.proven < group.decisions]
-        ax.plot(unproven.slots, unproven.mean_tokens / workers, "o", color="white", markersize=3)
+        ax.plot(
+            unproven.slots,
+            unproven.mean_tokens / workers,
+            "o",
+            color="white",
+            markersize=3,
+            zorder=3,
+        )
         exact = group.exact_fcfs_tokens / workers
         label = "FCFS, exact" if index == 0 else None
         ax.plot(group.slots, exact, ":", color=colour(index), linewidth=1, label=label)

@@ -36,8 +36,9 @@ class Setting:
         Values of G, for each p.
     slots
         Values of B.
-    seeds, selecting_seeds
-        Replications of the FCFS rules, and of the rules that select requests by their size.
+    seeds, selecting_seeds, few_seeds
+        Replications of the FCFS rules; of the rules that select requests by their size; and of
+        these where there is much to do.
     warm_up, measured
         Iterations, in mean decode lengths 1/p.
     supply_margin
@@ -46,8 +47,8 @@ class Setting:
         Iterations between batches, in mean decode lengths.
     horizon, gamma
         Of BR-H, the horizon in mean decode lengths; its beta is G, and it knows all decode lengths.
-    most_admissions
-        Largest n p at which IO_0 and BR-H are run.
+    many_admissions, most_admissions
+        Largest n p at which `selecting_seeds` applies, and at which IO_0 and BR-H are run.
     time_limit_s
         Per decision of IO_0.
     """
@@ -59,13 +60,15 @@ class Setting:
     )
     slots: tuple[int, ...] = (8, 16, 32, 64, 128, 256)
     seeds: int = 12
-    selecting_seeds: int = 4
+    selecting_seeds: int = 8
+    few_seeds: int = 4
     warm_up: int = 8
     measured: int = 20
     supply_margin: float = 1.01
     silence: int = 2
     horizon: int = 1
     gamma: float = 0.86
+    many_admissions: float = 52.0
     most_admissions: float = 205.0
     time_limit_s: float = 5.0
 
@@ -76,9 +79,11 @@ class Setting:
 
     def policies(self, cell: Cell) -> list[tuple[str, int]]:
         """Return the rules run at a size, each with its number of seeds."""
-        chosen = [(name, self.seeds) for name in FCFS] + [("br0", self.selecting_seeds)]
+        few = cell.admissions > self.many_admissions
+        selecting = self.few_seeds if few else self.selecting_seeds
+        chosen = [(name, self.seeds) for name in FCFS] + [("br0", selecting)]
         if cell.admissions <= self.most_admissions:
-            chosen += [("brh", self.selecting_seeds), (EXACT, self.selecting_seeds)]
+            chosen += [("brh", selecting), (EXACT, selecting)]
         return chosen
 
 

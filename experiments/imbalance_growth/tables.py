@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from imbalance_growth.estimates import agreement, drift, exponents, slopes, summarise
+from imbalance_growth.estimates import (
+    against_exact,
+    agreement,
+    drift,
+    exponents,
+    slopes,
+    summarise,
+)
 from imbalance_growth.looseness import looseness
 from imbalance_growth.setting import CELL, EXACT, FCFS, LABELS, Setting
 
@@ -38,6 +45,8 @@ def to_markdown(runs: pd.DataFrame, setting: Setting) -> str:
         _imbalances(summary),
         "## Decisions of IO_0",
         _proof_table(summary),
+        "## BalanceRoute over IO_0 on the same requests, less 1, averaged over B",
+        _table(against_exact(runs), {"excess": "excess"}, 2),
         "## Bound over measured",
         _looseness_table(looseness(summary, setting)),
         "## Second half of the measured iterations over the first, less 1",

@@ -111,6 +111,18 @@ def test_fits_recover_exponents(parts):
     assert parts["estimates"].slopes(table).slope.to_numpy() == pytest.approx(0.51)
 
 
+def test_rules_are_compared_with_io0_on_the_same_requests(parts):
+    """Seed 2 ran one size only, so that its mean over sizes would mean something else."""
+    rows = [(8, 0, 10.0, 12.0), (8, 1, 20.0, 22.0), (32, 0, 5.0, 7.0), (32, 1, 10.0, 13.0)]
+    rows += [(8, 2, 1.0, 9.0)]
+    table = pd.DataFrame(rows, columns=["slots", "seed", "exact", "br0"])
+    table = table.assign(p=0.1, workers=4).melt(
+        ["p", "workers", "slots", "seed"], var_name="policy", value_name="imbalance_tokens"
+    )
+    (row,) = parts["estimates"].against_exact(table).itertuples()
+    assert row.excess == pytest.approx(((0.2 + 0.4) / 2 + (0.1 + 0.3) / 2) / 2)
+
+
 def test_intervals_are_students_t(parts):
     mean, low, high = parts["estimates"].interval(np.array([1.0, 3.0]))  # t(0.975, 1) = 12.7062
     assert (mean, low, high) == pytest.approx((2.0, 2 - 12.7062, 2 + 12.7062), abs=1e-4)
