@@ -148,6 +148,21 @@ def _print(report: GapReport) -> None:
         rows,
         "in tokens, and as a share of the decision's own value; against the bound where unproven",
     )
+    compared = [row for row in rows if row.share_compared is not None]
+    if compared:
+        _table(
+            "Forecast error and heuristic error",
+            {
+                "gap by forecast": [f"{row.gap_mean_tokens:,.0f}" for row in compared],
+                "true gap": [f"{row.true_gap_mean_tokens:,.0f}" for row in compared],
+                "forecast's": [f"{row.forecast_error_mean_tokens:,.0f}" for row in compared],
+                "heuristic's": [f"{row.heuristic_error_mean_tokens:,.0f}" for row in compared],
+                "compared": [f"{row.share_compared:.1%}" for row in compared],
+            },
+            compared,
+            "mean tokens of a decision; true: by the program that knows all lengths; forecast's: "
+            "what the exact policy loses by trusting the forecast; heuristic's: the rest",
+        )
     _table(
         "Times",
         {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -32,7 +32,7 @@ from olprouting.instances.request_curves import Kernel, default_age_offset, firs
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from olprouting.forecasts import Forecast
     from olprouting.forecasts.live_kernels import LiveForecast
@@ -47,13 +47,16 @@ NEVER: Final = 2**60
 class DecisionEvent:
     """One routing decision as it happened: what the policy saw, chose, and how long it took.
 
-    The arrays of `view` are those of the run: copy the view to keep it.
+    The arrays of `view` are those of the run: copy the view to keep it. `true_load_tokens(H)` is
+    what its ``projected_load_tokens`` would be if all lengths were known, shape (G, H+1); ask
+    before the call returns.
     """
 
     view: View
     position: npt.NDArray[np.int64]
     worker: npt.NDArray[np.int64]
     dispatch_s: float
+    true_load_tokens: Callable[[int], npt.NDArray[np.float64]]
 
 
 def simulate(
@@ -262,9 +265,15 @@ def _python_chunks(
 ) -> Iterator[None]:
     from olprouting.engine.devices import device_view
     from olprouting.engine.iteration_kernels import advance, commit, observe
+    from olprouting.engine.resident_kernels import project_truth
 
     if isinstance(policy, CompiledPolicy):
         policy.pointer[0] = 0
+
+    def truth(horizon: int) -> npt.NDArray[np.float64]:
+        now = int(state.now["iteration"][0])
+        return project_truth(state.requests, state.workers, now, rules.prefill_steps, horizon)
+
     nothing = np.empty(0, np.int64)
     done = 0
     while done != max_iterations and advance(rules, state):
@@ -275,7 +284,7 @@ def _python_chunks(
         if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
             position, worker, dispatch_s = _timed_route(policy, view, rng)
             if on_decision is not None:
-                on_decision(DecisionEvent(view, position, worker, dispatch_s))
+                on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))
         code = commit(rules, state, position, worker)
         if code:
             raise _bad_pairs(policy, code, view, rules)

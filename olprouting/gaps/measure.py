@@ -20,7 +20,7 @@ from olprouting.policies import decision_of
 
 if TYPE_CHECKING:
     from olprouting.gaps.sampling import SampledDecision
-    from olprouting.instances import Decision
+    from olprouting.instances import Decision, SolveResult
     from olprouting.instances.solve_result import Assignment
     from olprouting.policies import Policy
 
@@ -67,6 +67,11 @@ class GapRecord:
         minus bound; relative to the value; and relative to the weighted G x heaviest load.
     optimal
         Whether the policy's assignment is proven optimal.
+    true_gap_tokens, forecast_error_tokens
+        By the program that knows all lengths: what the policy loses against its optimum, and what
+        the exact policy would lose by trusting the forecast (its optimum found by the solver, of
+        several perhaps). The difference, of either sign, is the heuristic's own. None unless both
+        optima are proven, or where nothing is forecast (H = 0, or the oracle itself).
     solve_s, build_s
         Seconds of the exact solve and of building its model.
     """
@@ -87,6 +92,8 @@ class GapRecord:
     gap: float
     gap_of_load: float
     optimal: bool
+    true_gap_tokens: float | None
+    forecast_error_tokens: float | None
     solve_s: float
     build_s: float
 
@@ -139,19 +146,13 @@ class Judge:
         """
         decision = self._decision(sampled, lookahead)
         value = objective(decision, sampled.assignment)
-        result = solve(
-            decision,
-            solver=self.solver,
-            formulation=self.formulation,
-            options=replace(self.options, warm_start=sampled.assignment),
-        )
-        if result.stop_reason is StopReason.INTERRUPTED:
-            raise KeyboardInterrupt
+        result = self._solve(decision, sampled.assignment)
         best = value if result.objective is None else result.objective
         bound = 0 if result.bound is None else result.bound  # no imbalance is negative
         proven = result.proven
         reference = best if proven else bound
         gap_tokens = absolute_gap(value, reference) or 0.0
+        true_gap, forecast_error = self._in_truth(decision, sampled, result)
         return GapRecord(
             policy=policy,
             iteration=sampled.view.iteration,
@@ -169,8 +170,40 @@ class Judge:
             gap=relative_gap(value, reference) or 0.0,
             gap_of_load=gap_tokens / weighted_peak(decision, sampled.assignment),
             optimal=proven and gap_tokens <= PROOF_TOLERANCE_TOKENS,
+            true_gap_tokens=true_gap,
+            forecast_error_tokens=forecast_error,
             solve_s=result.wall_s,
             build_s=result.build_s,
+        )
+
+    def _solve(self, decision: Decision, start: Assignment) -> SolveResult:
+        result = solve(
+            decision,
+            solver=self.solver,
+            formulation=self.formulation,
+            options=replace(self.options, warm_start=start),
+        )
+        if result.stop_reason is StopReason.INTERRUPTED:
+            raise KeyboardInterrupt
+        return result
+
+    def _in_truth(
+        self, decision: Decision, sampled: SampledDecision, result: SolveResult
+    ) -> tuple[float | None, float | None]:
+        """Return true gap and forecast error, or None twice; `result` is that of `decision`."""
+        loads = sampled.true_load_tokens
+        if loads is None or decision.horizon == 0 or not result.proven:
+            return None, None
+        truth = decision.replace(projected_load_tokens=loads)
+        trusting = result.assignment
+        assert trusting is not None  # proven
+        best = self._solve(truth, trusting)
+        if not best.proven:
+            return None, None
+        optimum = best.objective
+        return (
+            absolute_gap(objective(truth, sampled.assignment), optimum),
+            absolute_gap(objective(truth, trusting), optimum),
         )
 
     def _decision(self, sampled: SampledDecision, lookahead: int) -> Decision:

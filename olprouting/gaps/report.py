@@ -43,6 +43,10 @@ class PolicyGaps:
         None where JSQ is optimal throughout.
     share_proven
         Share of sampled decisions whose optimum was proven.
+    true_gap_mean_tokens, forecast_error_mean_tokens, share_compared
+        Of the decisions whose optima under the forecast and under the truth are both proven, and
+        their share: mean of what the policy loses in truth, and of what the exact policy loses by
+        trusting the forecast (`GapRecord`). None where nothing is compared.
     dispatch_p50_s, dispatch_p99_s
         Time of a routing call, including the call from Python.
     solve_p50_s, solve_p99_s
@@ -66,10 +70,20 @@ class PolicyGaps:
     share_optimal: float
     share_captured: float | None
     share_proven: float
+    true_gap_mean_tokens: float | None
+    forecast_error_mean_tokens: float | None
+    share_compared: float | None
     dispatch_p50_s: float
     dispatch_p99_s: float
     solve_p50_s: float
     solve_p99_s: float
+
+    @property
+    def heuristic_error_mean_tokens(self) -> float | None:
+        """The true gap less the forecast's part of it; None where nothing is compared."""
+        if self.true_gap_mean_tokens is None or self.forecast_error_mean_tokens is None:
+            return None
+        return self.true_gap_mean_tokens - self.forecast_error_mean_tokens
 
     @classmethod
     def of(cls, run: SampledRun, records: list[GapRecord]) -> PolicyGaps:
@@ -97,11 +111,24 @@ class PolicyGaps:
             share_optimal=float(np.mean([record.optimal for record in records])),
             share_captured=share_captured(records),
             share_proven=float(np.mean([record.proven for record in records])),
+            true_gap_mean_tokens=_mean([record.true_gap_tokens for record in records]),
+            forecast_error_mean_tokens=_mean([record.forecast_error_tokens for record in records]),
+            share_compared=_share_compared(records),
             dispatch_p50_s=float(np.quantile(run.dispatch_s, 0.5)),
             dispatch_p99_s=float(np.quantile(run.dispatch_s, 0.99)),
             solve_p50_s=float(np.quantile(solve_s, 0.5)),
             solve_p99_s=float(np.quantile(solve_s, 0.99)),
         )
+
+
+def _mean(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _share_compared(records: list[GapRecord]) -> float | None:
+    compared = sum(record.true_gap_tokens is not None for record in records)
+    return compared / len(records) if compared else None
 
 
 def share_captured(records: list[GapRecord]) -> float | None:

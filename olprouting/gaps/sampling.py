@@ -13,6 +13,7 @@ from olprouting.engine.reservoir import Reservoir
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from olprouting.forecasts import Forecast
     from olprouting.instances import Cluster, Trace
     from olprouting.instances.solve_result import Assignment
     from olprouting.policies import Policy, View
@@ -20,10 +21,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SampledDecision:
-    """A decision as the policy met it, and what it chose."""
+    """A decision as the policy met it, and what it chose.
+
+    Attributes
+    ----------
+    view, assignment
+        What it saw, and the pairs it chose.
+    true_load_tokens
+        The projected loads if all lengths were known, shape (G, H+1); None where the view has
+        them already, for its forecast is the oracle.
+    """
 
     view: View
     assignment: Assignment
+    true_load_tokens: npt.NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,7 @@ def sample_run(
     *,
     sample_size: int | None,
     seed: int = 0,
+    forecast: Forecast | None = None,
     **options: Any,
 ) -> SampledRun:
     """Run `policy` and keep a uniform sample of its decisions (reservoir sampling).
@@ -67,6 +79,8 @@ def sample_run(
         How many decisions to keep, >= 1; None keeps all.
     seed
         Seed of the run, and (independently) of the sample.
+    forecast
+        As for `simulate`; None is the oracle.
     options
         Further arguments of `simulate`.
 
@@ -80,12 +94,19 @@ def sample_run(
 
     def on_decision(event: DecisionEvent) -> None:
         dispatch_s.append(event.dispatch_s)
-        decisions.offer(lambda: _sampled(event))
+        decisions.offer(lambda: _sampled(event, forecast is None))
 
-    result = simulate(trace, cluster, policy, seed=seed, on_decision=on_decision, **options)
+    result = simulate(
+        trace, cluster, policy, seed=seed, forecast=forecast, on_decision=on_decision, **options
+    )
     return SampledRun(result, decisions.items, decisions.offered, np.array(dispatch_s))
 
 
-def _sampled(event: DecisionEvent) -> SampledDecision:
+def _sampled(event: DecisionEvent, by_oracle: bool) -> SampledDecision:
     pairs = zip(event.position.tolist(), event.worker.tolist(), strict=True)
-    return SampledDecision(event.view.copy(), tuple(sorted(pairs)))
+    view = event.view.copy()
+    assignment = tuple(sorted(pairs))
+    if by_oracle:
+        return SampledDecision(view, assignment)
+    horizon = view.projected_load_tokens.shape[1] - 1
+    return SampledDecision(view, assignment, event.true_load_tokens(horizon))

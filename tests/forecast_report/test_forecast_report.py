@@ -212,7 +212,7 @@ def test_what_was_judged_before_ctrl_c_is_kept(trace) -> None:
     [
         ({"horizon": 0}, "horizon = 0 must be >= 1"),
         ({"train_share": 0.0}, "train_share = 0.0 must lie strictly between 0 and 1"),
-        ({"train_share": 0.0001}, "400 request.s. cannot be split at 0.0001"),
+        ({"train_share": 0.0001}, "400 request.s. cannot be split after 0"),
         ({"sample": 0}, "queries = 0 must be >= 1"),
         ({"forecasts": ["learned", "survivl"]}, "unknown forecast 'survivl'.*Did you mean"),
         ({"forecasts": ["learned:none.json"]}, "none.json: cannot read the model"),
