@@ -143,7 +143,8 @@ class Cell:
         """Raise an InputError where its options are out of range or a name is unknown."""
         try:
             self.cluster_size.cluster()
-            self.foresight.make()
+            if self.foresight.name == "learned" and not self.source.history:
+                raise InputError("forecast 'learned' needs history, requests before the run")
             self.make_policy()
         except InputError as error:
             raise InputError(f"{error} ({self.label})") from None

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from olprouting.instances import Trace
     from olprouting.policies import PolicyOptions
     from olprouting.studies.cell import Cell
 
@@ -75,12 +76,13 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
     clock = str(arguments.get("clock", Clock.BARRIER))
     if options.period.receding or clock == Clock.INDEPENDENT:
         arguments.pop("periods", None)  # T is then no iteration at which a run could stop
+    trace, forecast = _workload(cell, options)
     run = simulate(
-        _trace(cell, options),
+        trace,
         cell.cluster_size.cluster(),
         cell.make_policy(),
         backlog=cell.source.backlog,
-        forecast=cell.foresight.make(),
+        forecast=forecast,
         seed=cell.seed,
         series_every=cell.outputs.series_every if cell.keeps_series else None,
         **arguments,
@@ -100,13 +102,14 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
 def _measure_gaps(cell: Cell) -> dict[str, Rows]:
     options = policy_options(cell.settings)
     rule = cell.make_policy().name
+    trace, forecast = _workload(cell, options)
     report = measure_gaps(
-        _trace(cell, options),
+        trace,
         cell.cluster_size.cluster(),
         [rule],
         options=options,
         backlog=cell.source.backlog,
-        forecast=cell.foresight.make(),
+        forecast=forecast,
         seed=cell.seed,
         **_arguments(cell),
     )
@@ -123,7 +126,8 @@ def _measure_gaps(cell: Cell) -> dict[str, Rows]:
 
 def _measure_prices(cell: Cell) -> dict[str, Rows]:
     options = policy_options(cell.settings)
-    trace, cluster = _trace(cell, options), cell.cluster_size.cluster()
+    trace, forecast = _workload(cell, options)
+    cluster = cell.cluster_size.cluster()
     arguments = _arguments(cell)
     rule = cell.make_policy()
     if rule.name != JUDGED:
@@ -133,7 +137,7 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
             trace,
             cluster,
             options,
-            cell.foresight.make(),
+            forecast,
             conditions["clock"],
             conditions["kernel"],
             conditions["kv"],
@@ -147,7 +151,7 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
         cluster,
         [JUDGED],
         options=options,
-        forecast=cell.foresight.make(),
+        forecast=forecast,
         seed=cell.seed,
         **arguments,
     )
@@ -178,8 +182,10 @@ _MEASURES: Final[Mapping[Kind, Callable[[Cell], dict[str, Rows]]]] = {
 _CONDITIONS: Final[Mapping[str, Any]] = {"clock": Clock.BARRIER, "kernel": "decode", "kv": None}
 
 
-def _trace(cell: Cell, options: PolicyOptions) -> Any:
-    return cell.source.load(cell.seed, cell.trace_sha256, options.period.period_s)
+def _workload(cell: Cell, options: PolicyOptions) -> tuple[Trace, Any]:
+    """Return the requests of a cell, and the forecast that its rule has of them."""
+    trace, history = cell.source.load(cell.seed, cell.trace_sha256, options.period.period_s)
+    return trace, cell.foresight.make(history, options.horizon, cell.seed)
 
 
 def _arguments(cell: Cell) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from olprouting.errors import InputError, unknown_name
+from olprouting.forecasts import check_forecast_name, make_forecast
 from olprouting.instances import Cluster, StepTime
 from olprouting.price_report import poisson_by_period
 from olprouting.studies.hashing import file_sha256
@@ -22,6 +23,7 @@ from olprouting.traces import (
     ratio,
     require_arrivals,
     resolve,
+    split_history,
 )
 from olprouting.traces.catalogue import PUBLIC_TRACES, locate
 from olprouting.traces.data_folder import data_folder
@@ -29,11 +31,19 @@ from olprouting.traces.data_folder import data_folder
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from olprouting.forecasts.registry import NamedForecast
     from olprouting.instances import Trace
 
 ARRIVALS: Final = ("backlog", "recorded", "poisson", "poisson-by-period", "batches")
 SYNTHETIC: Final = {"ratio": 3, "geometric": 2}
 """Laws by name, and how many numbers follow each."""
+
+
+class Workload(NamedTuple):
+    """What is run, and what went before it."""
+
+    trace: Trace
+    history: Trace | None
 
 
 @dataclass(frozen=True)
@@ -48,6 +58,8 @@ class TraceSource:
         drawn with the cell's seed.
     requests
         How many, >= 1; None takes all of a file, and as many as a profile's source had.
+    history
+        So many requests come before those, >= 0: forecasts learn from them, and nobody runs them.
     rows
         Which of a file: ``"first"``, or ``"random"`` ones, drawn with the cell's seed.
     arrivals
@@ -71,6 +83,7 @@ class TraceSource:
 
     source: str = "azure-2023-conv-like"
     requests: int | None = None
+    history: int = 0
     rows: str = "first"
     arrivals: str = "backlog"
     waiting: int = 32
@@ -86,6 +99,8 @@ class TraceSource:
             raise unknown_name("rows", self.rows, ("first", "random"))
         if self.requests is not None and self.requests < 1:
             raise InputError(f"requests = {self.requests} must be >= 1")
+        if self.history < 0:
+            raise InputError(f"history = {self.history} must be >= 0")
         if (self.rate is None) == self.arrivals.startswith("poisson"):
             needs = "needs" if self.rate is None else "takes no"
             raise InputError(f"arrivals = {self.arrivals!r} {needs} rate")
@@ -110,8 +125,8 @@ class TraceSource:
             return data_folder() / "profiles" / f"{self.source}.json"
         return locate(self.source)
 
-    def load(self, seed: int, sha256: str | None, period_s: float | None = None) -> Trace:
-        """Return the requests of one seed.
+    def load(self, seed: int, sha256: str | None, period_s: float | None = None) -> Workload:
+        """Return the requests of one seed, and those before them.
 
         Parameters
         ----------
@@ -127,7 +142,14 @@ class TraceSource:
         InputError
             If the file cannot be read or has changed, or arrival times are missing.
         """
-        trace = _requests(self.source, self.requests, self.rows, seed, sha256)
+        requests = None if self.requests is None else self.requests + self.history
+        trace = _requests(self.source, requests, self.rows, seed, sha256)
+        if not self.history:
+            return Workload(self._released(trace, seed, period_s), None)
+        history, trace = split_history(trace, self.history)
+        return Workload(self._released(trace, seed, period_s), history)
+
+    def _released(self, trace: Trace, seed: int, period_s: float | None) -> Trace:
         rng = np.random.default_rng([seed, 2])
         if self.arrivals == "poisson":
             return poisson(trace, self.rate or 0.0, rng)
@@ -229,30 +251,33 @@ class Foresight:
     Parameters
     ----------
     forecast
-        A name that `make_forecast` knows.
+        A name that `make_forecast` knows; what learns does so from the trace's history, and from
+        what completes in the run.
     noise
         Spread of a noisy oracle, in [0, 1]; short for ``forecast = "noisy:SPREAD"``.
 
     Raises
     ------
     InputError
-        If both are given.
+        If the name is unknown, or both are given.
     """
 
     forecast: str | None = None
     noise: float | None = None
 
     def __post_init__(self) -> None:
+        check_forecast_name(self.name)
         if self.forecast is not None and self.noise is not None:
             raise InputError(
                 f"noise = {self.noise} is a forecast of its own; leave out "
                 f"forecast = {self.forecast!r}"
             )
 
-    def make(self) -> Any:
-        """Return the forecast, the oracle by default."""
-        from olprouting.forecasts import make_forecast
+    @property
+    def name(self) -> str:
+        """Name of the forecast, the oracle by default."""
+        return f"noisy:{self.noise!r}" if self.noise is not None else self.forecast or "oracle"
 
-        if self.noise is not None:
-            return make_forecast(f"noisy:{self.noise!r}")
-        return make_forecast(self.forecast or "oracle")
+    def make(self, history: Trace | None, horizon: int, seed: int) -> NamedForecast:
+        """Return the forecast; see `make_forecast`."""
+        return make_forecast(self.name, history, horizon=horizon, seed=seed)

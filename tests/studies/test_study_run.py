@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import pytest
 from study_files import SMALL, tables, write
@@ -62,6 +63,28 @@ def test_a_cell_holds_what_simulate_returns(small, tmp_path):
     )
     for name, value in run.metrics.to_row().items():
         assert row[name] == value, name
+
+
+def test_forecasts_learn_from_the_requests_before_the_run(small, tmp_path):
+    text = SMALL.replace("requests = 40", "requests = 40\nhistory = 60").replace(
+        "r_max = [2, 4, 8]", 'forecast = ["survival"]\nhorizon = [5]'
+    )
+    study = read_study(write(small, text.replace('"br0"', '"brh"')))
+    run_study(study, tmp_path / "out", jobs=1)
+    frame = Results.read(tmp_path / "out").frame(CELLS)
+    row = frame[(frame.policy == "brh") & (frame.seed == 3)].iloc[0]
+    drawn = olp.resolve("azure-2023-conv-like", requests=100, seed=3)
+    rows = np.arange(100)
+    run = olp.simulate(
+        drawn.take(rows >= 60),
+        olp.Cluster.homogeneous(2, 4),
+        olp.make_policy("brh", 2, olp.PolicyOptions(horizon=5)),
+        backlog=32,
+        seed=3,
+        forecast=olp.make_forecast("survival", drawn.take(rows < 60), horizon=5, seed=3),
+    )
+    assert row.arrived == 40
+    assert row.mean_imbalance_tokens == run.metrics.mean_imbalance_tokens
 
 
 def test_tables_have_the_same_bytes_for_one_process_and_for_four(small, tmp_path):
