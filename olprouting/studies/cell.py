@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError
 from olprouting.policies import make_policy
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from olprouting.policies import Policy
     from olprouting.studies.outputs import Outputs
     from olprouting.studies.parameters import Kind
+
+_LEARNED: Final = "learned:"
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,8 @@ class Cell:
         settings = dict(self.settings)
         if self.trace_sha256 is not None:
             settings["source"] = self.trace_sha256
+        if self.model_file is not None:
+            settings["forecast"] = self._sha256(self.model_file)
         rule = self.policy.rule if self.policy_file is None else self.policy.rule.rpartition(":")[2]
         code = None if self.policy_file is None else self._sha256(self.policy_file)
         series = self.outputs.series_every if self.keeps_series else None
@@ -130,7 +134,18 @@ class Cell:
     @property
     def foresight(self) -> Foresight:
         """What its rule knows."""
-        return Foresight(**chosen(Foresight, self.settings))
+        fields = chosen(Foresight, self.settings)
+        if self.model_file is not None:
+            fields["forecast"] = f"{_LEARNED}{self.model_file}"
+        return Foresight(**fields)
+
+    @property
+    def model_file(self) -> Path | None:
+        """The file of a trained forecast; None for others."""
+        name = self.settings.get("forecast") or ""
+        if not name.startswith(_LEARNED):
+            return None
+        return _placed(Path(name.removeprefix(_LEARNED)), self.folder)
 
     def make_policy(self) -> Policy:
         """Return its rule."""
@@ -151,7 +166,8 @@ class Cell:
 
     def depends_on(self) -> list[Path]:
         """Return the files that its results depend on."""
-        return [file for file in (self.source.file, self.policy_file) if file is not None]
+        files = (self.source.file, self.policy_file, self.model_file)
+        return [file for file in files if file is not None]
 
     def _sha256(self, file: Path) -> str:
         return self.files.get(str(file)) or _hashed(file)

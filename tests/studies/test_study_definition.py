@@ -105,6 +105,18 @@ def test_the_id_of_a_cell_is_of_its_content_and_not_of_where_its_files_lie(tmp_p
     assert not set(changed) & set(ids[0])
 
 
+def test_a_trained_forecast_counts_by_its_content(small):
+    text = SMALL + '[options]\nforecast = "learned:model.json"\n'
+    ids = []
+    for content in ("one", "two", "one"):
+        model = write(small.with_name("model.json"), content)
+        cells = read_study(write(small, text)).cells
+        assert model in cells[0].depends_on()
+        assert cells[0].foresight.name == f"learned:{model}"
+        ids.append(cells[0].id)
+    assert ids[0] == ids[2] != ids[1]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
