@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,12 +78,11 @@ def _client(address: str, jobs: int) -> Iterator[Any]:
     except ImportError:
         raise InputError("--dask needs Dask: python -m pip install 'olprouting[dask]'") from None
     if address == LOCAL:
-        with (
-            LocalCluster(
+        with _deaf_to_ctrl_c():
+            cluster = LocalCluster(
                 n_workers=jobs, threads_per_worker=1, processes=True, dashboard_address=None
-            ) as cluster,
-            Client(cluster) as client,
-        ):
+            )
+        with cluster, Client(cluster) as client:
             yield client
         return
     try:
@@ -93,3 +94,16 @@ def _client(address: str, jobs: int) -> Iterator[Any]:
         ) from None
     with client:
         yield client
+
+
+@contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """Start processes that leave Ctrl-C to this one: they inherit that it is ignored."""
+    if threading.current_thread() is not threading.main_thread():  # which alone may set handlers
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
