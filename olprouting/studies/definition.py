@@ -313,7 +313,7 @@ def _seeds(given: Any, root: Any) -> tuple[int, ...]:
         raise InputError(f"root_seed = {root!r} must be a whole number >= 0")
     if whole(given, 1):
         children = np.random.SeedSequence(root).spawn(given)
-        return tuple(int(child.generate_state(1)[0]) for child in children)
+        return tuple(int(child.generate_state(1)[0]) >> 1 for child in children)  # solvers: 31 bits
     if not isinstance(given, list) or not given or not all(whole(seed, 0) for seed in given):
         raise InputError(
             f"seeds = {given!r} must be a list of whole numbers >= 0, or how many to spawn"

@@ -80,6 +80,10 @@ def test_spawned_seeds_depend_on_the_root_seed_only(small):
     text = SMALL.replace("seeds = [3, 4]", "seeds = 3")
     first = read_study(write(small, text)).seeds
     assert len(set(first)) == 3
+    many = read_study(write(small, SMALL.replace("seeds = [3, 4]", "seeds = 50"))).seeds
+    assert max(many) < 2**31  # solvers take no larger ones
+    assert many[:3] == first  # more seeds are added at the end
+    write(small, text)
     assert read_study(write(small, text.replace("[2, 4, 8]", "[2]"))).seeds == first
     assert read_study(write(small, "root_seed = 1\n" + text)).seeds != first
 
