@@ -147,12 +147,15 @@ class Cell:
             return None
         return _placed(Path(name.removeprefix(_LEARNED)), self.folder)
 
+    @property
+    def rule(self) -> str:
+        """What `make_policy` calls its rule, with the path of a user's file."""
+        rule = self.policy.rule
+        return rule if self.policy_file is None else f"{self.policy_file}:{rule.rpartition(':')[2]}"
+
     def make_policy(self) -> Policy:
         """Return its rule."""
-        rule = self.policy.rule
-        if self.policy_file is not None:
-            rule = f"{self.policy_file}:{rule.rpartition(':')[2]}"
-        return make_policy(rule, self.cluster_size.workers, policy_options(self.settings))
+        return make_policy(self.rule, self.cluster_size.workers, policy_options(self.settings))
 
     def check(self) -> None:
         """Raise an InputError where its options are out of range or a name is unknown."""

@@ -26,7 +26,7 @@ from olprouting.studies.outcome import (
 from olprouting.studies.parameters import MEASURED_BY, Kind, chosen, policy_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     import pandas as pd
 
@@ -59,7 +59,9 @@ def run_cell(cell: Cell) -> Outcome:
             tables = _MEASURES[cell.kind](cell)
     except Exception as error:  # one broken cell must not end the study
         return Outcome.failure(cell, f"{type(error).__name__}: {error}", traceback.format_exc())
-    notices = " | ".join(dict.fromkeys(str(warning.message) for warning in caught))
+    # others, such as those of imports, depend on what the process did before
+    ours = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
+    notices = " | ".join(dict.fromkeys(ours))
     for row in tables[CELLS]:
         row["notices"] = notices
     wall = {"wall_s": time.perf_counter() - started}
@@ -101,12 +103,11 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
 
 def _measure_gaps(cell: Cell) -> dict[str, Rows]:
     options = policy_options(cell.settings)
-    rule = cell.make_policy().name
     trace, forecast = _workload(cell, options)
     report = measure_gaps(
         trace,
         cell.cluster_size.cluster(),
-        [rule],
+        [cell.rule],
         options=options,
         backlog=cell.source.backlog,
         forecast=forecast,
@@ -120,7 +121,8 @@ def _measure_gaps(cell: Cell) -> dict[str, Rows]:
     tables = {CELLS: list(map(_stable, entries)), TIMING: timing, RECORDS: records}
     every = cell.outputs.series_every
     if every is not None and cell.keeps_series:
-        tables[SERIES] = _plain(report.series[rule].iloc[::every])
+        (series,) = report.series.values()
+        tables[SERIES] = _plain(series.iloc[::every])
     return tables
 
 
@@ -145,6 +147,7 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
             on_progress=None,
         )
         row = asdict(runner.outcome(runner.run(rule, None)))
+        _warn_of(runner.notices)
         return {CELLS: [_stable(row)], TIMING: [_wall_clock(row)]}
     report = measure_prices(
         trace,
@@ -156,6 +159,7 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
         **arguments,
     )
     _refuse_interrupted(report)
+    _warn_of(report.notices)
     row = asdict(report.runs[0])
     if report.quality is not None:
         quality = asdict(report.quality)
@@ -195,6 +199,11 @@ def _arguments(cell: Cell) -> dict[str, Any]:
     if "kv" in names:
         found["kv"] = KvOptions(**chosen(KvOptions, cell.settings, "kv."))
     return found
+
+
+def _warn_of(notices: Sequence[str]) -> None:
+    for notice in notices:
+        warnings.warn(notice, stacklevel=2)
 
 
 def _refuse_interrupted(result: Any) -> None:

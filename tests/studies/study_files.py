@@ -25,6 +25,29 @@ slots = 4
 r_max = [2, 4, 8]
 """
 
+CLIPPED = """
+kind = "prices"
+policies = ["bid-price", "jsq"]
+seeds = [0]
+
+[trace]
+source = "azure-2023-conv-like"
+requests = 15
+arrivals = "poisson-by-period"
+rate = 0.1
+
+[cluster]
+workers = 2
+slots = 3
+kv_tokens = 12000
+
+[options]
+periods = 20
+sample = 2
+reward_normalizer = 0.5
+clip = true
+"""
+
 RULES = """
 import os
 import signal

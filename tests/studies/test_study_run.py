@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from study_files import SMALL, tables, write
+from study_files import CLIPPED, SMALL, tables, write
 
 import olprouting as olp
 from olprouting.errors import InputError
@@ -85,6 +85,15 @@ def test_forecasts_learn_from_the_requests_before_the_run(small, tmp_path):
     )
     assert row.arrived == 40
     assert row.mean_imbalance_tokens == run.metrics.mean_imbalance_tokens
+
+
+def test_what_a_rule_warns_of_stands_beside_its_results(tmp_path):
+    """Clipped rewards are no longer the paper's: a table that hid that would mislead."""
+    run_study(read_study(write(tmp_path / "clipped.toml", CLIPPED)), tmp_path / "out", jobs=1)
+    rows = Results.read(tmp_path / "out").rows(CELLS)
+    notices = {row["policy"]: row["notices"] for row in rows}
+    assert "clip" in notices["bid-price"]
+    assert notices["jsq"] == ""
 
 
 def test_tables_have_the_same_bytes_for_one_process_and_for_four(small, tmp_path):
