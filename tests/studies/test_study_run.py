@@ -117,39 +117,38 @@ def test_finished_cells_are_not_computed_again(rule_study, tmp_path):
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_kill_9_loses_only_running_cells_and_leaves_no_process(rule_study, tmp_path, jobs):
-    file = rule_study("logged", seeds=20)
+    file = rule_study("logged", seeds=10)
     out = tmp_path / "out"
     process = command("run", file, "--out", out, "--jobs", str(jobs))
-    wait_for(lambda: starts(tmp_path) >= 8, process)
+    wait_for(lambda: starts(tmp_path) >= 6, process)
     process.kill()
     process.wait()
     begun = starts(tmp_path)
     status = study_status(out)
     ahead = 0 if jobs == 1 else jobs  # handed over, its outcome still on the way
-    assert begun - jobs - ahead <= status.finished < status.cells == 40
+    assert begun - jobs - ahead <= status.finished < status.cells == 20
     time.sleep(0.5)
     assert starts(tmp_path) <= begun + jobs  # workers do not live on without their parent
     begun = starts(tmp_path)
     assert run_study(read_study(file), out, jobs=1).complete
-    assert starts(tmp_path) == begun + 40 - status.finished
+    assert starts(tmp_path) == begun + 20 - status.finished
     run_study(read_study(file), tmp_path / "whole", jobs=1)
     assert tables(out) == tables(tmp_path / "whole")
 
 
 @posix
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(rule_study, tmp_path, jobs):
-    file = rule_study("logged", seeds=20)
+def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(rule_study, tmp_path):
+    file = rule_study("logged", seeds=10)
     out = tmp_path / "out"
-    process = command("run", file, "--out", out, "--jobs", str(jobs))
+    process = command("run", file, "--out", out, "--jobs", "2")
     wait_for(lambda: starts(tmp_path) >= 6, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes at once
     shown, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert "of 40 cells finished, 0 failed" in shown
+    assert "of 20 cells finished, 0 failed" in shown
     assert "Traceback" not in errors
     status = study_status(out)
-    assert 0 < status.finished < 40
+    assert 0 < status.finished < 20
     assert (out / "tables" / "cells.csv").exists()
     assert run_study(read_study(file), out, jobs=1).complete
 
@@ -199,11 +198,12 @@ def test_a_broken_cell_runs_again_with_the_next_command_and_is_then_no_failure(
 
 @posix
 def test_a_cell_that_kills_its_process_is_broken_and_the_others_finish(rule_study, tmp_path):
-    study = read_study(rule_study("kills", seeds=2, workers="[1, 3, 2]"))
+    study = read_study(rule_study("kills", seeds=1, workers="[1, 3, 2]"))
     status = run_study(study, tmp_path / "out", jobs=2)
-    assert status.finished == 4
-    assert [json.loads(row["parameters"])["workers"] for row in status.failures] == [3, 3]
-    assert {row["error"] for row in status.failures} == {"the process that ran it died"}
+    assert status.finished == 2
+    (failure,) = status.failures
+    assert json.loads(failure["parameters"])["workers"] == 3
+    assert failure["error"] == "the process that ran it died"
 
 
 @posix
