@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from olprouting.exact.period import solve_period as solve_period
     from olprouting.forecast_report import ForecastReport as ForecastReport
     from olprouting.forecast_report import evaluate_forecasts as evaluate_forecasts
+    from olprouting.forecasts import ExactMatch as ExactMatch
+    from olprouting.forecasts import KaplanMeier as KaplanMeier
     from olprouting.forecasts import NoisyOracle as NoisyOracle
     from olprouting.forecasts import Oracle as Oracle
+    from olprouting.forecasts import Survival as Survival
     from olprouting.forecasts import make_forecast as make_forecast
     from olprouting.forecasts.learned import LearnedModel as LearnedModel
     from olprouting.forecasts.learned import TrainingOptions as TrainingOptions
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
     from olprouting.studies import study_status as study_status
     from olprouting.traces import read_trace as read_trace
     from olprouting.traces import resolve as resolve
+    from olprouting.traces import split_history as split_history
     from olprouting.traces import trace_names as trace_names
     from olprouting.traces import write_trace as write_trace
 
@@ -91,8 +95,11 @@ _MODULES = {
         "evaluate_forecasts",
     ),
     "forecasts": (
+        "ExactMatch",
+        "KaplanMeier",
         "NoisyOracle",
         "Oracle",
+        "Survival",
         "make_forecast",
     ),
     "forecasts.learned": (
@@ -144,6 +151,7 @@ _MODULES = {
     "traces": (
         "read_trace",
         "resolve",
+        "split_history",
         "trace_names",
         "write_trace",
     ),

@@ -15,14 +15,11 @@ from typing import TYPE_CHECKING
 from olprouting.compiling import compiled, inlined
 from olprouting.engine.state import BY_EXPECTATION, FAR, IN_WINDOW, SPREAD
 from olprouting.forecasts.curve_kernels import cutoff_of, expected_remaining, speaking
-from olprouting.forecasts.learned.tree_kernels import bucket_of
 from olprouting.forecasts.live_kernels import learn, outlast_probability
 
 if TYPE_CHECKING:
     from olprouting.compiling import Floats
     from olprouting.engine.state import Rules, State
-    from olprouting.forecasts.curve_kernels import Curves
-    from olprouting.forecasts.learned.step_kernels import AgeSteps
 
 
 @inlined
@@ -80,7 +77,7 @@ def cut_all(rules: Rules, state: State) -> None:
                 bucket = bucket_of_age[min(age, len(bucket_of_age) - 1)]
                 cutoff = prefill + step_cutoff[own, bucket]
             else:
-                k = speaking(curves, own)
+                k = speaking(first, beyond, own)
                 start, last, left = first[k], first[k + 1] - 1, horizon - prefill
                 c = expected_remaining(beyond, reach, start, last, age, left)
                 cutoff = prefill + cutoff_of(c, left)
@@ -112,9 +109,12 @@ def file_cutoff(rules: Rules, state: State, request: int, cutoff: int) -> None:
 @compiled
 def spread_all(rules: Rules, state: State) -> None:
     """Spread every resident over the window."""
-    workers, live = state.workers, state.live
+    workers, by_steps = state.workers, state.live.by_steps
     request_of, own_of = state.roster_request, state.roster_own
     base_of, began = state.roster_base, state.roster_began
+    first, beyond = state.live.curves.first, state.live.curves.beyond
+    bucket_of_age = state.live.steps.trees.bucket_of_age
+    soon, until = state.live.steps.finish_probability, state.live.steps.finisher_remaining
     base_sum, count_sum = state.spread_base, state.spread_count
     horizon, window, refresh = rules.horizon, state.leaving_base.shape[1], rules.refresh_iterations
     for g in range(len(workers)):
@@ -127,10 +127,13 @@ def spread_all(rules: Rules, state: State) -> None:
             base_sum[: prefill + 1] += base
             count_sum[: prefill + 1] += 1
             bases, counts = base_sum[prefill + 1 :], count_sum[prefill + 1 :]
-            if live.by_steps:
-                add_step(live.steps, own_of[g, seat], age, base, bases, counts)
+            own = own_of[g, seat]
+            if by_steps:
+                bucket = bucket_of_age[min(age, len(bucket_of_age) - 1)]
+                add_step(soon[own, bucket], until[own, bucket], base, bases, counts)
             else:
-                add_law(live.curves, own_of[g, seat], age, base, bases, counts)
+                k = speaking(first, beyond, own)
+                add_law(beyond, first[k] + age, first[k + 1] - 1, base, bases, counts)
             if refresh > 1:
                 state.requests[request_of[g, seat]].standing = SPREAD
         workers[g].lasting_base = base_sum[0]
@@ -142,31 +145,31 @@ def spread_all(rules: Rules, state: State) -> None:
 
 
 @inlined
-def add_law(curves: Curves, own: int, age: int, base: float, bases: Floats, counts: Floats) -> None:
-    """Add a resident's presence by its curve at offsets 1, 2, ... to `bases` and `counts`."""
-    k = speaking(curves, own)
-    start, last = curves.first[k] + age, curves.first[k + 1] - 1
-    known = start <= last and curves.beyond[start] > 0  # beyond all history it stays
-    scale = 1 / curves.beyond[start] if known else 0.0
-    law = curves.beyond[start + 1 : min(start + len(bases), last) + 1] if known else bases[:0]
-    tail = scale * curves.beyond[last] if known else 1.0
-    for offset in range(len(law)):
+def add_law(
+    beyond: Floats, start: int, last: int, base: float, bases: Floats, counts: Floats
+) -> None:
+    """Add a resident's presence by its curve at offsets 1, 2, ... to `bases` and `counts`.
+
+    N of its age stands at `start`. Beyond all history it stays.
+    """
+    known = start <= last and beyond[start] > 0
+    scale = 1 / beyond[start] if known else 0.0
+    tail = scale * beyond[last] if known else 1.0
+    listed = min(len(bases), last - start) if known else 0
+    law = beyond[start + 1 : start + 1 + listed]
+    for offset in range(listed):
         bases[offset] += base * scale * law[offset]
         counts[offset] += scale * law[offset]
-    for offset in range(len(law), len(bases)):
+    for offset in range(listed, len(bases)):
         bases[offset] += base * tail
         counts[offset] += tail
 
 
 @inlined
-def add_step(
-    steps: AgeSteps, row: int, age: int, base: float, bases: Floats, counts: Floats
-) -> None:
+def add_step(soon: float, until: float, base: float, bases: Floats, counts: Floats) -> None:
     """Add a resident's presence at offsets 1, 2, ...: in full below mu, then by P(r > H)."""
-    bucket = bucket_of(steps.trees, age)
-    stays = 1 - steps.finish_probability[row, bucket]
     for index in range(len(bases)):
-        part = 1.0 if index + 1 < steps.finisher_remaining[row, bucket] else stays
+        part = 1.0 if index + 1 < until else 1 - soon
         bases[index] += base * part
         counts[index] += part
 

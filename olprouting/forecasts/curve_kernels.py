@@ -11,7 +11,6 @@ Where N holds counts, c is one division of whole numbers, so that its ceiling is
 
 from __future__ import annotations
 
-import math
 from typing import Final, NamedTuple
 
 from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
@@ -46,14 +45,15 @@ class Curves(NamedTuple):
     reach: Floats
 
 
-@inlined
-def speaking(curves: Curves, own: int) -> int:
-    """Return the curve that speaks for a request: its own if that has history, else that of all."""
-    return int(own) if own > 0 and curves.beyond[curves.first[own]] > 0 else 0
-
-
 # Below, a curve is its stretch of `beyond` and `reach` from `start` to `last`: bare arrays, for
-# compiled code would count references to each array of a tuple at every call.
+# compiled code counts references to each array of a tuple at every call, which takes longer than
+# the forecast.
+
+
+@inlined
+def speaking(first: Ints, beyond: Floats, own: int) -> int:
+    """Return the curve that speaks for a request: its own if that has history, else that of all."""
+    return int(own) if own > 0 and beyond[first[own]] > 0 else 0
 
 
 @inlined
@@ -67,19 +67,25 @@ def expected_remaining(
     beyond: Floats, reach: Floats, start: int, last: int, age: int, horizon: int
 ) -> float:
     """Return c in [1, H + 1]; H + 1 where nothing is known of this age."""
-    here = min(start + age, last)
-    if beyond[here] <= 0:
+    here, ahead = start + age, start + age + horizon + 1
+    if here > last or beyond[here] <= 0:
         return horizon + 1.0
-    ahead = min(start + age + horizon + 1, last)
-    flat = start + age + horizon + 1 - ahead - (start + age - here)  # steps beyond the longest
-    sum_ahead = reach[ahead] - reach[here] + flat * beyond[last]
-    return float(min(max(sum_ahead / beyond[here], 1.0), horizon + 1.0))
+    after = 0.0  # what lies beyond the longest length
+    if ahead > last:
+        after = (ahead - last) * beyond[last]
+        ahead = last
+    mean = (reach[ahead] - reach[here] + after) / beyond[here]
+    if mean < 1:
+        return 1.0
+    return float(mean) if mean <= horizon + 1 else horizon + 1.0
 
 
 @inlined
 def cutoff_of(expected: float, horizon: int) -> int:
     """Return ceil(c) in [1, H + 1]: the offset from which a request counts as gone."""
-    return min(max(math.ceil(expected - CEILING_TOLERANCE), 1), horizon + 1)
+    below = int(expected - CEILING_TOLERANCE)
+    cutoff = below + 1 if expected - CEILING_TOLERANCE > below else below
+    return max(cutoff, 1)
 
 
 @compiled
@@ -140,7 +146,7 @@ def predict_ages(
     """Fill the last four, shape (n,), for requests of these curves and ages."""
     beyond, reach = curves.beyond, curves.reach
     for index in range(len(age)):
-        k = speaking(curves, curve[index])
+        k = speaking(curves.first, beyond, curve[index])
         start, last = curves.first[k], curves.first[k + 1] - 1
         alive = beyond_age(beyond, start, last, age[index])
         outlasts = 1.0

@@ -93,7 +93,7 @@ def outlast_probability(live: LiveForecast, own: int, age: int, offset: int) -> 
         soon = live.steps.finish_probability[own, bucket]
         return 1.0 if offset < live.steps.finisher_remaining[own, bucket] else 1 - soon
     curves = live.curves
-    k = speaking(curves, own)
+    k = speaking(curves.first, curves.beyond, own)
     start, last = curves.first[k], curves.first[k + 1] - 1
     here = beyond_age(curves.beyond, start, last, age)
     return beyond_age(curves.beyond, start, last, age + offset) / here if here > 0 else 1.0
