@@ -29,7 +29,9 @@ OutOption = Annotated[
     Path | None,
     typer.Option(help="Folder for results; results/NAME by default.", show_default=False),
 ]
-ReducedOption = Annotated[bool, typer.Option("--reduced", help="Run the small form: apply the table named reduced.")]
+ReducedOption = Annotated[
+    bool, typer.Option("--reduced", help="Run the small form: the table reduced.")
+]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Go on although the trace has changed since.")
 ]
