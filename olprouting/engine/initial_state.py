@@ -86,6 +86,7 @@ def new_state(
         roster_own=np.empty(roster, np.int64),
         roster_base=np.empty(roster, np.int64),
         roster_began=np.empty(roster, np.int64),
+        roster_cutoff=np.empty(roster, np.int64),
         spread_base=np.empty(window),
         spread_count=np.empty(window),
         seen_load=np.zeros((rules.signal_delay + 1, workers)),

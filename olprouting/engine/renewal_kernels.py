@@ -18,7 +18,7 @@ from olprouting.forecasts.curve_kernels import cutoff_of, expected_remaining, sp
 from olprouting.forecasts.live_kernels import learn, outlast_probability
 
 if TYPE_CHECKING:
-    from olprouting.compiling import Floats
+    from olprouting.compiling import Floats, Ints
     from olprouting.engine.state import Rules, State
 
 
@@ -55,41 +55,106 @@ def note_running(rules: Rules, state: State) -> None:
 @compiled
 def cut_all(rules: Rules, state: State) -> None:
     """Count every resident until its forecast is over."""
-    workers, by_steps = state.workers, state.live.by_steps
-    request_of, own_of = state.roster_request, state.roster_own
-    base_of, began = state.roster_base, state.roster_began
-    curves, step_cutoff = state.live.curves, state.live.steps.cutoff
-    first, beyond, reach = curves.first, curves.beyond, curves.reach
-    bucket_of_age = state.live.steps.trees.bucket_of_age
-    leaving_base, leaving_count = state.leaving_base, state.leaving_count
-    window = leaving_base.shape[1]
-    this_slot = state.now[0].iteration % window
-    horizon, prefill_steps, refresh = rules.horizon, rules.prefill_steps, rules.refresh_iterations
+    workers, live = state.workers, state.live
+    this_slot = state.now[0].iteration % state.leaving_base.shape[1]
     for g in range(len(workers)):
-        first_token = workers[g].own_iteration - prefill_steps
-        bases = 0
-        for seat in range(workers[g].active):
-            base = base_of[g, seat]
-            bases += base
-            own, age = own_of[g, seat], first_token - began[g, seat]
-            prefill, age = max(-age, 0), max(age, 0)
-            if by_steps:
-                bucket = bucket_of_age[min(age, len(bucket_of_age) - 1)]
-                cutoff = prefill + step_cutoff[own, bucket]
-            else:
-                k = speaking(first, beyond, own)
-                start, last, left = first[k], first[k + 1] - 1, horizon - prefill
-                c = expected_remaining(beyond, reach, start, last, age, left)
-                cutoff = prefill + cutoff_of(c, left)
-            if cutoff <= horizon:
-                slot = this_slot + cutoff  # a division would take longer
-                slot -= window if slot >= window else 0
-                leaving_base[g, slot] += base
-                leaving_count[g, slot] += 1
-            if refresh > 1:
-                file_cutoff(rules, state, request_of[g, seat], cutoff)
-        workers[g].lasting_base = bases
-        workers[g].lasting_count = workers[g].active
+        active, first_token = workers[g].active, workers[g].own_iteration - rules.prefill_steps
+        own, began, cutoff = state.roster_own[g], state.roster_began[g], state.roster_cutoff[g]
+        if live.by_steps:
+            steps = live.steps
+            cut_by_steps(
+                own, began, active, first_token, steps.trees.bucket_of_age, steps.cutoff, cutoff
+            )
+        else:
+            curves = live.curves
+            cut_by_curves(
+                own,
+                began,
+                active,
+                first_token,
+                rules.horizon,
+                curves.first,
+                curves.beyond,
+                curves.reach,
+                cutoff,
+            )
+        workers[g].lasting_base = add_leaving(
+            state.roster_base[g],
+            active,
+            cutoff,
+            this_slot,
+            rules.horizon,
+            state.leaving_base[g],
+            state.leaving_count[g],
+        )
+        workers[g].lasting_count = active
+        if rules.refresh_iterations > 1:
+            for seat in range(active):
+                file_cutoff(rules, state, state.roster_request[g, seat], cutoff[seat])
+
+
+@compiled
+def cut_by_curves(
+    own: Ints,
+    began: Ints,
+    active: int,
+    first_token: int,
+    horizon: int,
+    first: Ints,
+    beyond: Floats,
+    reach: Floats,
+    cutoff: Ints,
+) -> None:
+    """Fill `cutoff` for the residents of a worker."""
+    for seat in range(active):
+        age = first_token - began[seat]
+        prefill = 0  # iterations before the first token
+        if age < 0:
+            prefill, age = -age, 0
+        k = speaking(first, beyond, own[seat])
+        left = horizon - prefill
+        c = expected_remaining(beyond, reach, first[k], first[k + 1] - 1, age, left)
+        cutoff[seat] = prefill + cutoff_of(c, left)
+
+
+@compiled
+def cut_by_steps(
+    own: Ints,
+    began: Ints,
+    active: int,
+    first_token: int,
+    bucket_of_age: Ints,
+    step_cutoff: Ints,
+    cutoff: Ints,
+) -> None:
+    """Fill `cutoff` for the residents of a worker."""
+    for seat in range(active):
+        age = first_token - began[seat]
+        bucket = bucket_of_age[min(max(age, 0), len(bucket_of_age) - 1)]
+        cutoff[seat] = step_cutoff[own[seat], bucket] + max(-age, 0)
+
+
+@compiled
+def add_leaving(
+    base: Ints,
+    active: int,
+    cutoff: Ints,
+    this_slot: int,
+    horizon: int,
+    leaving_base: Floats,
+    leaving_count: Floats,
+) -> int:
+    """Add the residents of a worker that leave within the window; return the sum of all bases."""
+    window, bases = len(leaving_base), 0
+    for seat in range(active):
+        bases += base[seat]
+        if cutoff[seat] <= horizon:
+            slot = this_slot + cutoff[seat]
+            if slot >= window:  # a division would take longer
+                slot -= window
+            leaving_base[slot] += base[seat]
+            leaving_count[slot] += 1
+    return bases
 
 
 @inlined

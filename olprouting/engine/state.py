@@ -177,8 +177,8 @@ class State(NamedTuple):
     overdue, `leaving_*` those forecast to leave, per iteration of the window modulo its length.
     `projected` is shape (G, H+1), flat. `live` is what a forecast that changes with age knows;
     for it `roster_*`, shape (G, most slots), hold the residents of every worker side by side:
-    their rows in the trace, what is their own in `live`, their base, and the iteration of their
-    worker in which they began.
+    their rows in the trace, what is their own in `live`, their base, the iteration of their
+    worker in which they began, and room for their cutoffs.
     `spread_*`, shape (H+1,), are room to add up spread loads.
     """
 
@@ -201,6 +201,7 @@ class State(NamedTuple):
     roster_own: Ints
     roster_base: Ints
     roster_began: Ints
+    roster_cutoff: Ints
     spread_base: Floats
     spread_count: Floats
     seen_load: Floats

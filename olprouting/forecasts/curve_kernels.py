@@ -66,7 +66,7 @@ def beyond_age(beyond: Floats, start: int, last: int, age: int) -> float:
 def expected_remaining(
     beyond: Floats, reach: Floats, start: int, last: int, age: int, horizon: int
 ) -> float:
-    """Return c in [1, H + 1]; H + 1 where nothing is known of this age."""
+    """Return c, up to rounding in [1, H + 1]; H + 1 where nothing is known of this age."""
     here, ahead = start + age, start + age + horizon + 1
     if here > last or beyond[here] <= 0:
         return horizon + 1.0
@@ -74,18 +74,13 @@ def expected_remaining(
     if ahead > last:
         after = (ahead - last) * beyond[last]
         ahead = last
-    mean = (reach[ahead] - reach[here] + after) / beyond[here]
-    if mean < 1:
-        return 1.0
-    return float(mean) if mean <= horizon + 1 else horizon + 1.0
+    return float((reach[ahead] - reach[here] + after) / beyond[here])
 
 
 @inlined
 def cutoff_of(expected: float, horizon: int) -> int:
     """Return ceil(c) in [1, H + 1]: the offset from which a request counts as gone."""
-    below = int(expected - CEILING_TOLERANCE)
-    cutoff = below + 1 if expected - CEILING_TOLERANCE > below else below
-    return max(cutoff, 1)
+    return min(max(int(expected - CEILING_TOLERANCE) + 1, 1), horizon + 1)
 
 
 @compiled
@@ -153,6 +148,7 @@ def predict_ages(
         if alive > 0:
             outlasts = beyond_age(beyond, start, last, age[index] + horizon) / alive
         c = expected_remaining(beyond, reach, start, last, age[index], horizon)
+        c = min(max(c, 1.0), horizon + 1.0)
         expected[index] = c
         finish_probability[index] = 1 - outlasts
         finisher_remaining[index] = 1.0
