@@ -17,6 +17,7 @@ from olprouting.cli.solve import solve
 from olprouting.cli.study import study_app
 from olprouting.cli.theory import theory
 from olprouting.cli.traces import traces_app
+from olprouting.cli.verify import verify
 from olprouting.errors import InputError
 
 BAD_INPUT = 2
@@ -36,6 +37,7 @@ app.command()(theory)
 app.add_typer(forecast_app)
 app.add_typer(traces_app)
 app.add_typer(study_app)
+app.command()(verify)
 app.command()(doctor)
 
 

@@ -12,7 +12,7 @@ from olprouting.errors import InputError
 
 if TYPE_CHECKING:
     from olprouting.exact import SolveOptions
-    from olprouting.instances import PeriodResult, SolveResult
+    from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
 
 
 def solve(
@@ -39,6 +39,10 @@ def solve(
     export: Annotated[
         Path | None, typer.Option(help="Also write the model to this .lp or .mps file.")
     ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Also save the result, with what proves it, for `olprouting verify`."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the result as JSON (olprouting/...-result/1).")
     ] = False,
@@ -54,7 +58,7 @@ def solve(
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text):
         _refuse("formulation", formulation, file, "a period; it takes --form")
-        period = _solve_period(text, file, solver, form or "lp", prices, export, options)
+        period = _solve_period(text, file, solver, form or "lp", prices, export, options, out)
         if not as_json:
             from olprouting.cli.period_report import print_period
 
@@ -64,7 +68,7 @@ def solve(
         return
     _refuse("form", form, file, "a decision; it takes --formulation")
     _refuse("prices", prices, file, "a decision; it has none")
-    result = _solve_decision(text, file, solver, formulation, export, options)
+    result = _solve_decision(text, file, solver, formulation, export, options, out)
     typer.echo(result.to_json() if as_json else result.summary())
 
 
@@ -90,6 +94,7 @@ def _solve_decision(
     formulation: str | None,
     export: Path | None,
     options: SolveOptions,
+    out: Path | None,
 ) -> SolveResult:
     from olprouting import exact
     from olprouting.instances import Decision
@@ -97,7 +102,9 @@ def _solve_decision(
     decision = Decision.from_json(text, source=str(file))
     if export is not None:
         exact.export(decision, export, formulation or "size-class")
-    return exact.solve(decision, solver=solver, formulation=formulation, options=options)
+    result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
+    _save(decision, result, out)
+    return result
 
 
 def _solve_period(
@@ -108,6 +115,7 @@ def _solve_period(
     prices: str | None,
     export: Path | None,
     options: SolveOptions,
+    out: Path | None,
 ) -> PeriodResult:
     from olprouting.exact import period
     from olprouting.instances import PeriodProblem
@@ -115,4 +123,20 @@ def _solve_period(
     problem = PeriodProblem.from_json(text, source=str(file))
     if export is not None:
         period.export_period(problem, export, form)
-    return period.solve_period(problem, form=form, solver=solver, prices=prices, options=options)
+    result = period.solve_period(problem, form=form, solver=solver, prices=prices, options=options)
+    _save(problem, result, out)
+    return result
+
+
+def _save(
+    instance: Decision | PeriodProblem, result: SolveResult | PeriodResult, out: Path | None
+) -> None:
+    """Write the certificate, if one is asked for."""
+    if out is None:
+        return
+    from olprouting.certificates import certificate
+
+    try:
+        out.write_text(json.dumps(certificate(instance, result)) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{out}: cannot be written ({error})") from None

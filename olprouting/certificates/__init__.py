@@ -1,0 +1,14 @@
+"""Results that carry their own proof, and checking them in exact arithmetic."""
+
+from olprouting.certificates.document import certificate, verify
+from olprouting.certificates.prove_decision import prove_decision
+from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+
+__all__ = [
+    "DoesNotHoldError",
+    "Verdict",
+    "Verification",
+    "certificate",
+    "prove_decision",
+    "verify",
+]

@@ -1,0 +1,150 @@
+"""A period of the batch/KV model, its rewards and rows, from the definitions in exact arithmetic.
+
+This is a second opinion on `olprouting.exact.period`, and on the curves and rewards of
+`olprouting.instances`: nothing here comes from there. A request of prompt s and decode length o
+that starts now is active for o periods (o + 1 with PD-mixing) and holds s + theta + offset tokens
+at age theta. Source: bid-price paper, section 3.1 and appendix A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from olprouting.certificates.exact_json import Number, rational
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Table = Sequence[Sequence[Number]]
+
+
+@dataclass(frozen=True)
+class ExactPeriod:
+    """The data of the per-period program as exact numbers.
+
+    Parameters
+    ----------
+    first
+        k, the present period.
+    slots, kv_tokens
+        Residuals by device and remaining period, >= 0.
+    rewards
+        r_j.
+    active
+        In how many of the remaining periods each request is active.
+    held
+        KV tokens at age 0; one more with each period.
+    """
+
+    first: int
+    slots: tuple[tuple[int, ...], ...]
+    kv_tokens: tuple[tuple[int, ...], ...]
+    rewards: tuple[Fraction, ...]
+    active: tuple[int, ...]
+    held: tuple[int, ...]
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> ExactPeriod:
+        """Return the problem of an exact document of schema ``olprouting/period/1``."""
+        k, T = document["period"], document["periods"]
+        devices, requests = document["devices"], document["requests"]
+        delay = 1 if document["kernel"] == "mixed" else 0
+        offset = document.get("age_offset", 1 - delay)
+        residuals = {
+            name: tuple(tuple(max(int(c), 0) for c in device[name]) for device in devices)
+            for name in ("slots", "kv_tokens")
+        }
+        return cls(
+            k,
+            residuals["slots"],
+            residuals["kv_tokens"],
+            tuple(_reward(document, request, k + delay) for request in requests),
+            tuple(min(r["decode_tokens"] + delay, T - k + 1) for r in requests),
+            tuple(r["prompt_tokens"] + offset for r in requests),
+        )
+
+    @property
+    def devices(self) -> int:
+        """G."""
+        return len(self.slots)
+
+    @property
+    def remaining(self) -> int:
+        """T - k + 1."""
+        return len(self.slots[0])
+
+    def use(self, x: Table) -> tuple[list[list[Number]], list[list[Number]]]:
+        """Return slots and KV tokens used by shares x[j][g], by device and remaining period."""
+        slots, tokens = [], []
+        for g in range(self.devices):
+            # both are polynomials in the age, which change only where a request ends
+            started = [0] * (self.remaining + 1)
+            intercept: list[Number] = list(started)
+            number: list[Number] = list(started)
+            for j, row in enumerate(x):
+                if row[g]:
+                    number[0] += row[g]
+                    number[self.active[j]] -= row[g]
+                    intercept[0] += row[g] * self.held[j]
+                    intercept[self.active[j]] -= row[g] * self.held[j]
+            present = list(accumulate(number))[:-1]
+            held = list(accumulate(intercept))[:-1]
+            slots.append(present)
+            tokens.append(
+                [h + age * n for age, (h, n) in enumerate(zip(held, present, strict=True))]
+            )
+        return slots, tokens
+
+    def value(self, x: Table) -> Fraction:
+        """Return the reward of x."""
+        rewards = zip(self.rewards, x, strict=True)
+        return sum((reward * sum(row) for reward, row in rewards), Fraction(0))
+
+    def option_values(self, batch: Table, memory: Table) -> list[Fraction]:
+        """Return y_j = (max_g r_j - a_(j,g)'p)+."""
+        sums = [self._running(batch[g], memory[g]) for g in range(self.devices)]
+        values = []
+        for reward, last, held in zip(self.rewards, self.active, self.held, strict=True):
+            costs = [
+                slot[last - 1] + held * token[last - 1] + aged[last - 1]
+                for slot, token, aged in sums
+            ]
+            values.append(max(reward - min(costs), Fraction(0)))
+        return values
+
+    def dual_value(self, batch: Table, memory: Table) -> Fraction:
+        """Return b'p + sum_j y_j(p): no start is worth more in all, whatever the prices >= 0."""
+        paid = Fraction(0)
+        for prices, capacity in ((batch, self.slots), (memory, self.kv_tokens)):
+            for row, left in zip(prices, capacity, strict=True):
+                paid += sum((p * c for p, c in zip(row, left, strict=True) if p), Fraction(0))
+        return paid + sum(self.option_values(batch, memory), Fraction(0))
+
+    @staticmethod
+    def _running(
+        batch: Sequence[Number], memory: Sequence[Number]
+    ) -> tuple[list[Number], list[Number], list[Number]]:
+        aged = [age * price for age, price in enumerate(memory)]
+        return list(accumulate(batch)), list(accumulate(memory)), list(accumulate(aged))
+
+
+def _reward(document: dict[str, Any], request: dict[str, Any], k: int) -> Fraction:
+    """Return the reward; k is the period of the first token."""
+    weight = {name: Fraction(rational(w)) for name, w in document["weights"].items()}
+    T, o, t = document["periods"], request["decode_tokens"], request["arrival_period"]
+    end_to_end, to_first = k + o - t, k - t
+    t1, t2 = rational(document["t1"]), rational(document["t2"])
+    inclusive = document.get("inclusive", False)
+    fast = end_to_end <= t1 if inclusive else end_to_end < t1
+    prompt = to_first <= t2 if inclusive else to_first < t2
+    return Fraction(
+        weight["alpha"] * min(o, T - k + 1)
+        + weight["beta"] * max(T - (k + o - 1), 0)
+        + weight["gamma"] * (T - k + 1)
+        + weight["sigma"]
+        + weight["zeta1"] * fast
+        + weight["zeta2"] * prompt
+    )

@@ -1,0 +1,81 @@
+"""Finding a proof of a decision's optimum that anybody can check.
+
+The cheap arguments come first, an enumeration last; the first that reaches the value wins, else the
+strongest. See `decision_bounds` for the arguments.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from olprouting.certificates.decision_bounds import (
+    Peaks,
+    enumerated,
+    level_bound,
+    peaks_bound,
+    rounded_up,
+)
+from olprouting.certificates.decision_value import ExactDecision, loads_after, weighted_imbalance
+from olprouting.certificates.exact_json import read_exact, written
+from olprouting.certificates.peak_flow import peaks_at
+from olprouting.certificates.relaxed_peaks import relaxed_peaks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from olprouting.certificates.decision_value import Pairs
+    from olprouting.instances import Decision
+
+    Proof = dict[str, Any]
+
+
+def prove_decision(decision: Decision, pairs: Pairs | None) -> Proof:
+    """Return the strongest checkable lower bound found, as the ``proof`` of a certificate.
+
+    Parameters
+    ----------
+    decision
+        The decision.
+    pairs
+        Its best known assignment, or None.
+
+    Returns
+    -------
+    dict
+        ``kind`` and ``bound``, a fraction as text, and what the kind needs.
+    """
+    exact = ExactDecision.from_document(read_exact(decision.to_json(), "decision"))
+    value = None if pairs is None else weighted_imbalance(exact, loads_after(exact, pairs))
+    best: tuple[Fraction, Proof] = (Fraction(0), {"kind": "zero"})
+    for bound, proof in _proofs(decision, exact, pairs):
+        if bound > best[0]:
+            best = bound, proof
+        if value is not None and best[0] >= value:
+            break
+    return {**best[1], "bound": written(best[0])}
+
+
+def _proofs(
+    decision: Decision, exact: ExactDecision, pairs: Pairs | None
+) -> Iterator[tuple[Fraction, Proof]]:
+    yield Fraction(0), {"kind": "zero"}
+    level = level_bound(exact)
+    if level is not None:
+        yield rounded_up(exact, level), {"kind": "level"}
+    at_optimum = None if pairs is None else peaks_at(exact, pairs)
+    if at_optimum is not None:
+        yield peaks_bound(exact, at_optimum), _peaks_proof(exact, at_optimum)
+    elif exact.admissions and (relaxed := relaxed_peaks(decision)) is not None:
+        yield peaks_bound(exact, relaxed), _peaks_proof(exact, relaxed)
+    least = enumerated(exact)
+    if least is not None:
+        yield least, {"kind": "enumeration"}
+
+
+def _peaks_proof(exact: ExactDecision, peaks: Peaks) -> Proof:
+    shares = [[g, h, written(share)] for (g, h), share in sorted(peaks.shares.items())]
+    proof: Proof = {"kind": "peaks", "shares": shares}
+    if not exact.fills:
+        proof["slot_prices"] = [written(price) for price in peaks.slot_prices]
+    return proof

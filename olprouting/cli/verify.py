@@ -1,0 +1,45 @@
+"""``olprouting verify``: check a saved result in exact arithmetic."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
+from typing import Annotated
+
+import typer
+
+from olprouting.errors import InputError
+
+
+def verify(
+    file: Annotated[
+        Path, typer.Argument(help="A certificate (olprouting/certificate/1): `solve --out`.")
+    ],
+    instance: Annotated[
+        Path | None,
+        typer.Option(help="The decision or period that it must be for.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the finding as JSON.")] = False,
+) -> None:
+    """Recompute all that a saved result claims in exact arithmetic; exit 1 if it does not hold."""
+    # imported here: it takes its time, and `olprouting --help` must not wait for it
+    from olprouting.certificates import DoesNotHoldError
+    from olprouting.certificates import verify as check
+
+    other = None if instance is None else _read(instance)
+    try:
+        finding = check(_read(file), str(file), other)
+    except DoesNotHoldError as error:
+        if as_json:
+            typer.echo(json.dumps({"holds": False, "reason": str(error)}))
+        else:
+            typer.echo(f"olprouting: {file} does not hold: {error}", err=True)
+        raise typer.Exit(1) from None
+    typer.echo(json.dumps(finding.to_document()) if as_json else finding.summary())
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from None
