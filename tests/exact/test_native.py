@@ -174,6 +174,15 @@ def test_a_hard_decision_stops_in_time_with_what_it_has() -> None:
     assert 0 <= result.bound < result.objective
 
 
+def test_thousands_of_free_slots_are_filled() -> None:
+    # the start of a run; exchanging all pairs of 4,000 requests took longer than any limit
+    sizes = np.random.default_rng(1).integers(1, 2_000, 5_000)
+    empty = Decision(np.zeros((32, 1)), np.full(32, 128), sizes)
+    result = solve(empty, solver="native", options=SolveOptions(time_limit_s=20))
+    assert result.objective is not None
+    assert result.wall_s < 60
+
+
 def test_the_callback_stops_it(hard: Decision) -> None:
     seen: list[float] = []
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem
 
 ROUNDS = 30
+WORK = 300_000_000
+"""Loads that a descent may look at, a fraction of a second; only thousands of slots need more."""
 
 
 @compiled
@@ -49,7 +51,7 @@ def first_incumbent(
         _fill_slots(problem, left, totals, counts, held, owner)
     else:
         _place_all(problem, left, totals, counts, held, owner)
-    return _polish(problem, left, totals, counts, held, owner)
+    return _polish(problem, left, totals, counts, held, owner, WORK)
 
 
 @compiled
@@ -72,7 +74,7 @@ def shaken_incumbent(problem: Problem, held: Ints, owner: Ints, kicks: int, seed
     for _ in range(kicks):
         for _ in range(2 + _roll(dice, 2)):
             _kick(problem, left, totals, held, owner, dice)
-        value = _polish(problem, left, totals, counts, held, owner)
+        value = _polish(problem, left, totals, counts, held, owner, WORK // kicks)
         better = value <= best
         best = min(best, value)
         for u in range(len(held)):
@@ -124,13 +126,23 @@ def _kick(
 
 @compiled
 def _polish(
-    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
+    problem: Problem,
+    left: Ints,
+    totals: Floats,
+    counts: Ints,
+    held: Ints,
+    owner: Ints,
+    work: int,
 ) -> float:
-    """Exchange requests until that helps no more; return the value."""
+    """Exchange requests until that helps no more, or `work` is done; return the value."""
     value = worth(problem, totals, counts)
+    looks = len(totals) * len(problem.weights)
     for _ in range(ROUNDS):
         before = value
         for u in range(len(held)):
+            work -= looks * (len(totals) + len(held) - u)
+            if work < 0:
+                return value
             if problem.everything:
                 value = _move(problem, totals, counts, held, owner, u, value)
             else:
