@@ -47,7 +47,7 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
     if result["form"] not in ("lp", "dual", "reduced-dual", "integer"):
         raise DoesNotHoldError(f"form: there is no {result['form']!r}")
     _check_facts(period, instance, result)
-    value = None if result["x"] is None else _primal(period, result, whole=whole)
+    value, excess = _primal(period, result, whole=whole)
     if value is None and result["value"] is not None:
         raise DoesNotHoldError("value: there is one without x")
     proven = _dual(period, result)
@@ -68,7 +68,7 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
         value=None if value is None else written(value),
         bound=None if proven is None else written(proven),
         gap=gap,
-        proof=_in_words(result, proven, verdict),
+        proof=_in_words(result, proven, excess, verdict),
         not_checked=NOT_CHECKED
         if proven is not None or result["priced"] is None
         else (*NOT_CHECKED, "priced (of the requests left waiting)"),
@@ -96,10 +96,18 @@ def _fits(period: ExactPeriod, request: int) -> bool:
     )
 
 
-def _primal(period: ExactPeriod, result: dict[str, Any], *, whole: bool) -> Fraction:
-    """Return the exact value of x, after checking that it is feasible and worth what is claimed."""
+def _primal(
+    period: ExactPeriod, result: dict[str, Any], *, whole: bool
+) -> tuple[Fraction | None, Fraction]:
+    """Return the exact value of x and its largest relative excess over a row.
+
+    It must be feasible within the tolerance (starts in whole: exactly), and worth what is claimed.
+    """
+    if result["x"] is None:
+        return None, Fraction(0)
     x = _table("x", result["x"], len(period.rewards), period.devices)
     tolerance = Fraction(0) if whole else TOLERANCE
+    excess = max([Fraction(0), *(Fraction(sum(row)) - 1 for row in x)])
     for j, row in enumerate(x):
         if min(row) < 0:
             raise DoesNotHoldError(f"x: request {j} has a negative share")
@@ -110,24 +118,28 @@ def _primal(period: ExactPeriod, result: dict[str, Any], *, whole: bool) -> Frac
     for name, use, capacity in zip(
         ("slots", "KV tokens"), period.use(x), (period.slots, period.kv_tokens), strict=True
     ):
-        _check_rows(period, name, use, capacity, tolerance)
+        excess = max(excess, _check_rows(period, name, use, capacity, tolerance))
     value = period.value(x)
     if result["value"] is None:
         raise DoesNotHoldError(f"value: none is claimed, x is worth {float(value)!r}")
     _agree("value", rational(result["value"]), value, _scale(period, value))
-    return value
+    return value, excess
 
 
 def _check_rows(
     period: ExactPeriod, name: str, use: Table, capacity: Table, tolerance: Fraction
-) -> None:
+) -> Fraction:
+    worst = Fraction(0)
     for g, (used, left) in enumerate(zip(use, capacity, strict=True)):
         for offset, (tokens, most) in enumerate(zip(used, left, strict=True)):
-            if tokens - most > tolerance * max(most, 1):
+            excess = Fraction(tokens - most) / max(most, 1)
+            worst = max(worst, excess)
+            if excess > tolerance:
                 raise DoesNotHoldError(
                     f"x: device {g} uses {float(tokens)!r} of {most} {name} in period "
                     f"{period.first + offset}"
                 )
+    return worst
 
 
 def _dual(period: ExactPeriod, result: dict[str, Any]) -> Fraction | None:
@@ -187,10 +199,14 @@ def _verdict(
     return Verdict.VALUE_ONLY if resting else Verdict.BOUNDED
 
 
-def _in_words(result: dict[str, Any], proven: Fraction | None, verdict: Verdict) -> str:
+def _in_words(
+    result: dict[str, Any], proven: Fraction | None, excess: Fraction, verdict: Verdict
+) -> str:
     said = "no prices of all requests"
     if proven is not None:
-        said = f"prices >= 0 bound every value; tolerance {float(TOLERANCE):g}, relative"
+        said = f"prices >= 0 bound every value (tolerance {float(TOLERANCE):g}, relative)"
+    if excess:
+        said += f"; x exceeds a row by {float(excess):.1g} of it, by rounding"
     if verdict is Verdict.VALUE_ONLY:
         said += f"; {result['solver']} claims {float(rational(result['bound']))!r}"
     return said

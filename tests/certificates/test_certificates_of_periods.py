@@ -1,0 +1,128 @@
+"""A saved period is checked by code of its own: starts, prices, and the gap between them."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from olprouting.certificates import DoesNotHoldError, Verdict, certificate, verify
+from olprouting.certificates.exact_json import read_exact
+from olprouting.certificates.period_value import ExactPeriod
+from olprouting.exact.period import margins_of, solve_period, used
+from olprouting.instances import WEIGHT_SETS, PeriodProblem
+
+E3 = {
+    "period": 1, "periods": 1, "t1": 5, "t2": 5, "slots": [[10]], "kv_tokens": [[48]],
+    "prompt_tokens": [5] * 20 + [3] * 20, "decode_tokens": [3] * 40,
+    "arrival_period": [1] * 20 + [-10] * 20,
+}  # fmt: skip
+
+
+def random_period(seed: int, *, kernel: str = "decode", waiting: int = 6) -> PeriodProblem:
+    rng = np.random.default_rng(seed)
+    devices, remaining = int(rng.integers(1, 4)), int(rng.integers(1, 12))
+    names = list(WEIGHT_SETS)
+    return PeriodProblem(
+        period=3,
+        periods=2 + remaining,
+        weights=WEIGHT_SETS[names[seed % len(names)]],
+        t1=float(rng.integers(1, 15)),
+        t2=2.5,
+        slots=rng.integers(0, 5, (devices, remaining)),
+        kv_tokens=rng.integers(0, 160, (devices, remaining)),
+        prompt_tokens=rng.integers(0, 60, waiting),
+        decode_tokens=rng.integers(1, 14, waiting),
+        arrival_period=rng.integers(-3, 4, waiting),
+        kernel=kernel,
+        inclusive=bool(seed % 2),
+        age_offset=[None, 0, 2][seed % 3],
+    )
+
+
+@st.composite
+def periods(draw: st.DrawFn) -> PeriodProblem:
+    kernel = draw(st.sampled_from(["decode", "mixed"]))
+    seed, waiting = draw(st.integers(0, 2**20)), draw(st.integers(0, 6))
+    return random_period(seed, kernel=kernel, waiting=waiting)
+
+
+def exactly(problem: PeriodProblem) -> ExactPeriod:
+    return ExactPeriod.from_document(read_exact(problem.to_json(), "period"))
+
+
+@settings(max_examples=150, deadline=None)
+@given(periods())
+def test_definitions_written_twice_agree(problem) -> None:
+    """Catches a curve, reward or price sum that one of the two readings has wrong."""
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 3, (problem.waiting, problem.devices))
+    batch, memory = rng.integers(0, 4, (2, problem.devices, problem.remaining))
+    period = exactly(problem)
+    assert [float(r) for r in period.rewards] == pytest.approx(problem.rewards.tolist(), rel=1e-12)
+    slots, tokens = used(problem, x)
+    assert period.use(x.tolist()) == (slots.tolist(), tokens.tolist())
+    margins = margins_of(problem, batch.astype(float), memory.astype(float))
+    best = np.maximum(margins.max(axis=1, initial=-np.inf), 0)
+    values = period.option_values(batch.tolist(), memory.tolist())
+    assert [float(v) for v in values] == pytest.approx(best.tolist(), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("form", ["lp", "dual"])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.differing_executors])
+@given(problem=periods())
+def test_an_optimum_is_proven_again(problem, form) -> None:
+    """Equal values of x and of prices, in exact arithmetic, up to the rounding of doubles."""
+    result = solve_period(problem, form=form, test_uniqueness=False)
+    finding = verify(json.dumps(certificate(problem, result)))
+    assert finding.verdict in (Verdict.OPTIMAL, Verdict.WITHIN_TOLERANCE)
+
+
+def test_e3_by_every_form() -> None:
+    """Value 44; the integer program has no prices of its own, the relaxation's bound it by 44."""
+    from olprouting.instances import SloWeights
+
+    e3 = PeriodProblem(weights=SloWeights(0, 0, 0, 4, 0, 1), **E3)
+    said = {}
+    for form, prices in (
+        ("lp", None), ("dual", None), ("reduced-dual", None), ("integer", None),
+        ("integer", "lp-relaxation"), ("integer", "fixed-integers"),
+    ):  # fmt: skip
+        result = solve_period(e3, form=form, prices=prices)
+        finding = verify(json.dumps(certificate(e3, result)))
+        said[form, prices] = finding.verdict
+        # the dual's x comes from row duals and has their rounding
+        assert finding.value is None or float(Fraction(finding.value)) == pytest.approx(44)
+        if finding.verdict is Verdict.WITHIN_TOLERANCE:
+            said[form, prices] = Verdict.OPTIMAL
+    assert said == {
+        ("lp", None): Verdict.OPTIMAL,
+        ("dual", None): Verdict.OPTIMAL,
+        ("reduced-dual", None): Verdict.BOUNDED,
+        ("integer", None): Verdict.VALUE_ONLY,
+        ("integer", "lp-relaxation"): Verdict.OPTIMAL,
+        ("integer", "fixed-integers"): Verdict.VALUE_ONLY,
+    }
+
+
+def test_an_infeasible_start_is_named() -> None:
+    """One start more than fits, with a value that is right for it."""
+    problem = random_period(14)
+    saved = certificate(problem, solve_period(problem))
+    period = exactly(problem)
+    x = [[1.0] + [0.0] * (problem.devices - 1)] * problem.waiting
+    saved["result"].update(x=x, value=float(period.value([[1] + [0] * (problem.devices - 1)] * 6)))
+    with pytest.raises(DoesNotHoldError, match=r"x: device 0 uses .* in period"):
+        verify(json.dumps(saved))
+
+
+def test_negative_residuals_count_as_none() -> None:
+    """A device fuller than was predicted: the problem clips, and so must the check."""
+    problem = random_period(5).replace(slots=-np.ones((1, 4), int), kv_tokens=np.ones((1, 4), int),
+        periods=6)  # fmt: skip
+    finding = verify(json.dumps(certificate(problem, solve_period(problem))))
+    assert Fraction(finding.value) == 0
