@@ -63,15 +63,21 @@ def small(png: bytes) -> bytes:
     return out.getvalue()
 
 
-def main(names: list[str]) -> None:
-    """Run the notebooks of these file names, or all."""
-    for path in [FOLDER / name for name in names] or sorted(FOLDER.glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
+def main(names: list[str]) -> int:
+    """Run the notebooks of these file names, or all; return the exit code."""
+    known = sorted(path.name for path in FOLDER.glob("*.ipynb"))
+    for name in names:
+        if name not in known:
+            sys.stderr.write(f"no notebook {name!r}; there are {', '.join(known)}\n")
+            return 2
+    for name in names or known:
+        notebook = nbformat.read(FOLDER / name, as_version=4)
         run(notebook)
         tidy(notebook)
-        nbformat.write(notebook, path)
-        sys.stdout.write(f"{path.name}\n")
+        nbformat.write(notebook, FOLDER / name)
+        sys.stdout.write(f"{name}\n")
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    sys.exit(main(sys.argv[1:]))
