@@ -1,0 +1,25 @@
+"""Floor 4, hindsight: what any router could have done on a trace, from both sides."""
+
+from olprouting.hindsight.imbalance import (
+    ImbalanceResult,
+    hindsight_imbalance,
+    imbalance_bound,
+)
+from olprouting.hindsight.problem import HindsightProblem
+from olprouting.hindsight.ratio import CertifiedRatio, certified_ratio
+from olprouting.hindsight.result import HindsightResult
+from olprouting.hindsight.schedule import Schedule, schedule_fault
+from olprouting.hindsight.solve import hindsight
+
+__all__ = [
+    "CertifiedRatio",
+    "HindsightProblem",
+    "HindsightResult",
+    "ImbalanceResult",
+    "Schedule",
+    "certified_ratio",
+    "hindsight",
+    "hindsight_imbalance",
+    "imbalance_bound",
+    "schedule_fault",
+]

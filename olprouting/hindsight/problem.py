@@ -1,0 +1,223 @@
+"""What is given in hindsight: every request of a run, the devices, and what a start is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from olprouting.errors import InputError
+from olprouting.instances import SloWeights
+from olprouting.instances._checks import latency_threshold, token_vector
+from olprouting.instances.documents import refuse_wrong_fields
+from olprouting.instances.request_curves import (
+    active_periods,
+    default_age_offset,
+    first_token_delay,
+    parse_kernel,
+)
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from olprouting.instances import Cluster, Trace
+    from olprouting.instances.request_curves import Kernel
+
+    Ints = npt.NDArray[np.int64]
+
+MAX_TOKENS = 2**40
+"""Token counts and periods beyond this are refused: products of two stay exact below 2^63."""
+
+
+@dataclass(frozen=True, eq=False)
+class HindsightProblem:
+    """Which requests to start when and where, all arrivals and lengths known.
+
+    A request started at period k on a device is active, and holds KV tokens, as
+    `olprouting.instances.request_curves` says, up to period T; what it does later binds nobody.
+
+    Parameters
+    ----------
+    prompt_tokens, decode_tokens
+        s_j and o_j, each >= 1, shape (J,).
+    arrival_period
+        t_j in 1.., nondecreasing, shape (J,). Requests that arrive after T never start.
+    slots, kv_tokens
+        B_g and M_g, shape (G,). No KV limit is written as a limit that cannot bind.
+    weights
+        Of the reward.
+    periods
+        T >= 1.
+    t1, t2
+        Thresholds of end-to-end latency and of time to first token, in periods, >= 1.
+    kernel
+        ``"decode"`` or ``"mixed"``.
+    age_offset
+        KV tokens at age 0 beyond the prompt, >= 0.
+    inclusive
+        Whether a latency equal to its threshold counts.
+
+    Raises
+    ------
+    InputError
+        If a field is out of range.
+    """
+
+    prompt_tokens: Ints
+    decode_tokens: Ints
+    arrival_period: Ints
+    slots: Ints
+    kv_tokens: Ints
+    weights: SloWeights
+    periods: int
+    t1: float
+    t2: float
+    kernel: str
+    age_offset: int
+    inclusive: bool = False
+
+    def __post_init__(self) -> None:
+        for name, fields in (
+            ("prompt_tokens", ("decode_tokens", "arrival_period")),
+            ("slots", ("kv_tokens",)),
+        ):
+            column = token_vector(name, getattr(self, name), at_least=1)
+            object.__setattr__(self, name, column)
+            for other in fields:
+                given = getattr(self, other)
+                checked = token_vector(other, given, at_least=1, length=len(column))
+                object.__setattr__(self, other, checked)
+                _refuse_huge(other, checked)
+            _refuse_huge(name, column)
+        if not len(self.slots):
+            raise InputError("slots must name at least one device")
+        for name, least in (("periods", 1), ("age_offset", 0)):
+            _whole(name, getattr(self, name), least)
+        latency_threshold("t1", self.t1)
+        latency_threshold("t2", self.t2)
+        object.__setattr__(self, "kernel", str(parse_kernel(self.kernel)))
+
+    @classmethod
+    def of(
+        cls,
+        trace: Trace,
+        cluster: Cluster,
+        weights: SloWeights,
+        *,
+        periods: int,
+        t1: float,
+        t2: float,
+        kernel: Kernel | str,
+        age_offset: int | None,
+        inclusive: bool,
+    ) -> Self:
+        """Return the problem of a trace with releases by period, on the devices of a cluster.
+
+        Raises
+        ------
+        InputError
+            If the trace has no releases by period, or a field is out of range.
+        """
+        if trace.release_iteration is None:
+            raise InputError(
+                f"{trace.name}: hindsight needs releases by period (release_iteration); "
+                "poisson_by_period gives a trace some"
+            )
+        kv_tokens = cluster.kv_tokens
+        offset = default_age_offset(kernel) if age_offset is None else age_offset
+        if kv_tokens is None:
+            grown = trace.prompt_tokens + trace.decode_tokens + offset
+            kv_tokens = np.full(cluster.workers, max(1, int(grown.sum())))
+        return cls(
+            prompt_tokens=trace.prompt_tokens,
+            decode_tokens=trace.decode_tokens,
+            arrival_period=trace.release_iteration,
+            slots=cluster.slots,
+            kv_tokens=kv_tokens,
+            weights=weights,
+            periods=periods,
+            t1=t1,
+            t2=t2,
+            kernel=str(kernel),
+            age_offset=offset,
+            inclusive=inclusive,
+        )
+
+    def __len__(self) -> int:
+        return len(self.prompt_tokens)
+
+    @property
+    def active(self) -> Ints:
+        """For how many periods each request is active, shape (J,)."""
+        return active_periods(self.decode_tokens, self.kernel)
+
+    @property
+    def first_tokens(self) -> Ints:
+        """KV tokens of each request at age 0, shape (J,); one more at every later age."""
+        return self.prompt_tokens + self.age_offset
+
+    @property
+    def delay(self) -> int:
+        """Periods from a start to the first token."""
+        return first_token_delay(self.kernel)
+
+    @property
+    def latency_limits(self) -> tuple[int, int]:
+        """Return the largest whole latencies that meet t1 and t2."""
+        t1, t2 = (
+            int(np.floor(t)) if self.inclusive else int(np.ceil(t)) - 1 for t in (self.t1, self.t2)
+        )
+        return t1, t2
+
+    def classes(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return classes of identical devices: class of each device, count, slots, KV tokens."""
+        limits = np.stack([self.slots, self.kv_tokens], axis=1)
+        kinds, index, counts = np.unique(limits, axis=0, return_inverse=True, return_counts=True)
+        return index.reshape(-1), counts, kinds[:, 0], kinds[:, 1]
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the problem as plain JSON types."""
+        return {
+            "prompt_tokens": self.prompt_tokens.tolist(),
+            "decode_tokens": self.decode_tokens.tolist(),
+            "arrival_period": self.arrival_period.tolist(),
+            "slots": self.slots.tolist(),
+            "kv_tokens": self.kv_tokens.tolist(),
+            "weights": self.weights.to_document(),
+            "periods": self.periods,
+            "t1": self.t1,
+            "t2": self.t2,
+            "kernel": self.kernel,
+            "age_offset": self.age_offset,
+            "inclusive": self.inclusive,
+        }
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Return the problem that `to_document` described.
+
+        Raises
+        ------
+        InputError
+            If a field is missing, unknown or out of range.
+        """
+        if not isinstance(document, Mapping):
+            raise InputError(f"problem must be an object, found {document!r}")
+        refuse_wrong_fields("problem", document, set(cls.__dataclass_fields__))
+        weights = SloWeights.from_document(document["weights"])
+        return cls(**{**document, "weights": weights})
+
+
+def _refuse_huge(name: str, column: Ints) -> None:
+    if len(column) and column.max() > MAX_TOKENS:
+        row = int(column.argmax())
+        raise InputError(f"{name}[{row}] = {column[row]} is beyond 2^40; give smaller units")
+
+
+def _whole(name: str, value: Any, least: int) -> None:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name} = {value!r} must be a whole number >= {least}")
+    if value > MAX_TOKENS:
+        raise InputError(f"{name} = {value} is beyond 2^40")

@@ -1,0 +1,210 @@
+"""The best any router could have done on a trace: bound and schedule, from both sides."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from olprouting.errors import InputError
+from olprouting.hindsight.problem import HindsightProblem
+from olprouting.hindsight.result import HindsightResult, Progress
+from olprouting.instances import StopReason
+from olprouting.instances._checks import positive
+from olprouting.instances.gap import relative_gap
+from olprouting.instances.request_curves import Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from olprouting.hindsight.dual import SmoothedDual
+    from olprouting.hindsight.search import ScheduleSearch
+    from olprouting.instances import Cluster, SloWeights, Trace
+
+    OnProgress = Callable[[str, int, int], None]
+
+MAX_PERIODS = 10**7
+STALL_SHARE = 0.5
+"""Without a gain for that share of the time since the start, there is no use going on."""
+_SHORTEST_STALL_S = 5.0
+
+
+def hindsight(
+    trace: Trace,
+    cluster: Cluster,
+    weights: SloWeights,
+    *,
+    periods: int,
+    t1: float = 400,
+    t2: float = 49,
+    kernel: Kernel | str = Kernel.DECODE,
+    age_offset: int | None = None,
+    inclusive: bool = False,
+    time_limit_s: float = 60.0,
+    gap: float = 0.01,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> HindsightResult:
+    """Bound the reward that any router could have collected, and find a schedule close to it.
+
+    The bound is Lagrangian: prices of slots and KV tokens by period, found by minimising a
+    smoothed dual, and certified in integer arithmetic. The schedule is built in the order that
+    the dual suggests and improved by large neighbourhood search.
+
+    Parameters
+    ----------
+    trace
+        The requests, with releases by period.
+    cluster
+        The devices, with slots and KV limits (None: no limit).
+    weights
+        Of the reward.
+    periods
+        T in 1..10^7, the last period; nothing starts after it.
+    t1, t2
+        Thresholds of end-to-end latency and of time to first token, in periods, >= 1.
+    kernel
+        ``"decode"`` or ``"mixed"``.
+    age_offset
+        KV tokens at age 0 beyond the prompt, >= 0; None is the kernel's own.
+    inclusive
+        Whether a latency equal to its threshold counts; in the paper it does not.
+    time_limit_s
+        Stop after so many seconds, >= 0; the proof of the bound comes on top.
+    gap
+        Stop when bound and schedule are that close, relative to the schedule, >= 0.
+    seed
+        Of the schedule search.
+    on_progress
+        Called now and then with (what is being done, seconds passed, time limit).
+
+    Returns
+    -------
+    HindsightResult
+        After Ctrl-C: the best bound and schedule until then.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range, or the trace has no releases by period.
+    """
+    positive("time_limit_s", time_limit_s, zero_allowed=True)
+    positive("gap", gap, zero_allowed=True)
+    problem = HindsightProblem.of(
+        trace,
+        cluster,
+        weights,
+        periods=periods,
+        t1=t1,
+        t2=t2,
+        kernel=kernel,
+        age_offset=age_offset,
+        inclusive=inclusive,
+    )
+    if problem.periods > MAX_PERIODS:
+        raise InputError(f"periods = {periods} must be at most {MAX_PERIODS}")
+    run = _Run(time_limit_s, gap, on_progress)
+    return run.solve(problem, seed, trace.name)
+
+
+class _Run:
+    """One run: both sides in turns, until the first reason to stop."""
+
+    def __init__(self, limit_s: float, gap: float, on_progress: OnProgress | None) -> None:
+        self._began = time.perf_counter()
+        self._limit_s, self._gap, self._on_progress = limit_s, gap, on_progress
+        self._history: list[Progress] = []
+        self._searched_s = 0.0
+        self._gained_s = 0.0
+
+    def solve(self, problem: HindsightProblem, seed: int, name: str) -> HindsightResult:
+        from olprouting.hindsight.dual import SmoothedDual
+        from olprouting.hindsight.search import ScheduleSearch
+
+        dual = SmoothedDual(problem)
+        search = ScheduleSearch(problem, dual.starts, seed)
+        try:
+            search.rebuild(dual.prices, dual.share, dual.moment)
+            self._note(dual, search)
+            reason = (
+                self._stop(dual, search)
+                or self._descend(dual, search)
+                or self._polish(dual, search)
+            )
+        except KeyboardInterrupt:
+            reason = StopReason.INTERRUPTED
+        self._note(dual, search)
+        return HindsightResult.certified(
+            problem,
+            dual.prices,
+            search.schedule(),
+            name=name,
+            stop_reason=reason,
+            gap_option=self._gap,
+            limit_s=self._limit_s,
+            seed=seed,
+            evaluations=dual.evaluations,
+            history=tuple(self._history),
+            began=self._began,
+        )
+
+    def _descend(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason | None:
+        """Minimise the dual, and spend as much time on schedules."""
+        stage = None
+        steps = dual.minimise()
+        while True:
+            began = self._now()
+            following = next(steps, None)
+            self._searched_s -= self._now() - began
+            if following is None or following != stage:
+                search.rebuild(dual.prices, dual.share, dual.moment)
+            if following is None:
+                return self._stop(dual, search)
+            stage = following
+            if self._searched_s < -0.5:
+                self._improve(search, -self._searched_s)
+            self._note(dual, search)
+            reason = self._stop(dual, search)
+            if reason is not None:
+                return reason
+
+    def _polish(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason:
+        """Improve the schedule alone: the dual is as good as it gets."""
+        self._gained_s = self._now()
+        while True:
+            before = search.value
+            self._improve(search, 0.5)
+            if search.value > before + 1e-4 * (dual.bound - before):
+                self._gained_s = self._now()
+            self._note(dual, search)
+            reason = self._stop(dual, search)
+            if reason is not None:
+                return reason
+            patience_s = max(_SHORTEST_STALL_S, STALL_SHARE * self._now())
+            if self._now() - self._gained_s > patience_s:
+                return StopReason.OTHER_LIMIT
+
+    def _improve(self, search: ScheduleSearch, seconds: float) -> None:
+        began = self._now()
+        search.improve(min(seconds, max(0.0, self._limit_s - began)))
+        self._searched_s += self._now() - began
+
+    def _stop(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason | None:
+        gap = relative_gap(search.value, dual.bound)
+        if gap is not None and gap <= max(0.999 * self._gap, 1e-9):
+            return StopReason.OPTIMAL_WITHIN_GAP
+        return StopReason.TIME_LIMIT if self._now() >= self._limit_s else None
+
+    def _note(self, dual: SmoothedDual, search: ScheduleSearch) -> None:
+        now = self._now()
+        last = self._history[-1] if self._history else None
+        if last is None or last.bound != dual.bound or last.value != search.value:
+            self._history.append(Progress(now, dual.bound, search.value, dual.evaluations))
+        if self._on_progress is not None:
+            gap = relative_gap(search.value, dual.bound)
+            what = f"bound {dual.bound:,.6g}, gap {gap:.2%}" if gap is not None else "bound"
+            limit = math.ceil(self._limit_s)
+            self._on_progress(what, min(int(now), limit), limit)
+
+    def _now(self) -> float:
+        return time.perf_counter() - self._began
