@@ -2,7 +2,8 @@
 
 A document of schema ``olprouting/certificate/1`` holds ``instance`` (a decision or a period),
 ``instance_sha256`` (of the instance, however it is spaced), ``result`` (any backend's), and for
-decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof.
+decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof. A document of
+schema ``olprouting/hindsight/1`` holds its problem, and prices that prove its bound, anyway.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from olprouting.certificates.exact_json import fingerprint, read_exact
 from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.certificates.verify_decision import verify_decision
+from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT
+from olprouting.certificates.verify_hindsight import verify_hindsight
 from olprouting.certificates.verify_period import verify_period
 from olprouting.errors import InputError
 from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
-from olprouting.instances.documents import refuse_wrong_fields
+from olprouting.instances.documents import naming, refuse_wrong_fields
 
 if TYPE_CHECKING:
     from olprouting.certificates.verification import Verification
@@ -65,11 +68,11 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
     Parameters
     ----------
     text
-        A document of schema ``olprouting/certificate/1``.
+        A document of schema ``olprouting/certificate/1`` or ``olprouting/hindsight/1``.
     source
         Where it came from, for messages.
     instance
-        A decision or period (JSON text) that it must be for, or None.
+        A decision or period (JSON text) that a certificate must be for, or None.
 
     Raises
     ------
@@ -79,17 +82,31 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
         If the text is no certificate at all.
     """
     document = read_exact(text, source)
-    if document.get("schema") != SCHEMA:
+    schema = document.get("schema")
+    if schema not in (SCHEMA, HINDSIGHT):
         raise InputError(
-            f"{source}: expected a JSON object with schema {SCHEMA!r}, found "
-            f"{document.get('schema')!r}; `olprouting solve --out` writes it"
+            f"{source}: expected a JSON object with schema {SCHEMA!r} or {HINDSIGHT!r}, found "
+            f"{schema!r}; `olprouting solve --out` writes the first"
         )
+    if schema == HINDSIGHT and instance is not None:
+        raise InputError(f"{source}: a hindsight result holds its problem; give no instance")
     try:
+        if schema == HINDSIGHT:
+            return verify_hindsight(document)
+        return _verify_certificate(document, text, source, instance)
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        raise InputError(f"{source}: not a {schema} document ({error!r})") from None
+
+
+def _verify_certificate(
+    document: dict[str, Any], text: str, source: str, instance: str | None
+) -> Verification:
+    with naming(source, SCHEMA):
         refuse_wrong_fields(
             "certificate", document, {"schema", "instance_sha256", "instance", "result"}, ["proof"]
         )
-    except InputError as error:
-        raise InputError(f"{source}: {error}") from None
     given = json.loads(text)  # the same as doubles, for the readers of instances and results
     kind = _kind(given, source)
     found = _fingerprint(given["instance"], f"{source}: instance")
@@ -97,16 +114,11 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
         raise DoesNotHoldError("instance: its SHA-256 is not instance_sha256")
     if instance is not None and _fingerprint(json.loads(instance), "instance") != found:
         raise DoesNotHoldError("instance: the certificate is for another one")
-    try:
-        if kind == _DECISION:
-            SolveResult.from_json(json.dumps(given["result"]), f"{source}: result")
-            return verify_decision(document["instance"], document["result"], document["proof"])
-        PeriodResult.from_json(json.dumps(given["result"]), f"{source}: result")
-        return verify_period(document["instance"], document["result"])
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise InputError(f"{source}: not a {SCHEMA} document ({error!r})") from None
+    if kind == _DECISION:
+        SolveResult.from_json(json.dumps(given["result"]), f"{source}: result")
+        return verify_decision(document["instance"], document["result"], document["proof"])
+    PeriodResult.from_json(json.dumps(given["result"]), f"{source}: result")
+    return verify_period(document["instance"], document["result"])
 
 
 def _kind(document: dict[str, Any], source: str) -> tuple[str, str]:

@@ -32,24 +32,33 @@ def check_status(result: dict[str, Any], *, sense: int) -> None:
     empty = stop in _LIMITS and result[solution] is None
     if result["status"] != ("limit_no_solution" if empty else stop):
         raise DoesNotHoldError(f"status {result['status']!r} does not follow from {stop!r}")
-    known = value is not None and bound is not None
-    gap = Fraction(sense * (rational(value) - rational(bound))) if known else None
+    gap = _gap(value, bound, sense)
     if stop == "optimal" and gap != 0:
         raise DoesNotHoldError("status: 'optimal' means that value and bound are equal")
-    relative = None if gap is None else gap / max(abs(Fraction(rational(value))), LEAST_SCALE)
-    for name, exact in (("absolute_gap", gap), ("relative_gap", relative)):
-        if name in result:
-            _check_gap(name, result[name], exact, value, bound)
+    if "absolute_gap" in result:
+        scale = max([LEAST_SCALE, *(abs(Fraction(rational(f))) for f in (value, bound) if f)])
+        _compare("absolute_gap", result["absolute_gap"], gap, scale)
+    check_gap("relative_gap", result["relative_gap"], value, bound, sense=sense)
 
 
-def _check_gap(name: str, claimed: Any, exact: Fraction | None, value: Any, bound: Any) -> None:
+def check_gap(name: str, claimed: Any, value: Any, bound: Any, *, sense: int) -> None:
+    """Raise `DoesNotHoldError` if a relative gap does not follow from value and bound."""
+    gap = _gap(value, bound, sense)
+    if gap is not None:
+        gap /= max(abs(Fraction(rational(value))), LEAST_SCALE)
+    _compare(name, claimed, gap, Fraction(1))
+
+
+def _gap(value: Any, bound: Any, sense: int) -> Fraction | None:
+    if value is None or bound is None:
+        return None
+    return Fraction(sense * (rational(value) - rational(bound)))
+
+
+def _compare(name: str, claimed: Any, exact: Fraction | None, scale: Fraction) -> None:
     if (claimed is None) != (exact is None):
         raise DoesNotHoldError(f"{name}: {claimed} does not follow from value and bound")
-    if exact is None:
-        return
-    figures = (value, bound) if name == "absolute_gap" else (1,)
-    scale = max([abs(exact), LEAST_SCALE, *(abs(Fraction(rational(f))) for f in figures)])
-    if abs(rational(claimed) - exact) > ROUNDING * scale:
+    if exact is not None and abs(rational(claimed) - exact) > ROUNDING * max(abs(exact), scale):
         raise DoesNotHoldError(
             f"{name}: value and bound leave {float(exact)!r}, not {float(rational(claimed))!r}"
         )

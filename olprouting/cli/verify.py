@@ -13,7 +13,8 @@ from olprouting.errors import InputError
 
 def verify(
     file: Annotated[
-        Path, typer.Argument(help="A certificate (olprouting/certificate/1): `solve --out`.")
+        Path,
+        typer.Argument(help="A certificate (`solve --out`) or hindsight.json (`hindsight --out`)."),
     ],
     instance: Annotated[
         Path | None,

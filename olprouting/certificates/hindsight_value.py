@@ -1,0 +1,207 @@
+"""A whole trace in hindsight: schedules and price bounds, from the definitions, in integers.
+
+This is a second opinion on `olprouting.hindsight`: nothing here comes from there. A request of
+prompt s and decode length o that arrives at t and starts at k in t..T is active for o periods
+(o + 1 with PD-mixing), up to T, and holds s + age + offset tokens. By weak duality, for prices
+p >= 0 of a slot and a KV token on each class of equal devices in each period,
+
+    sum_(c,k) n_c (B_c p_bat[c,k] + M_c p_mem[c,k]) + sum_j max(0, max_(c,k) r[j,k] - cost[j,c,k])
+
+is at least the reward of every schedule. Source: bid-price paper, section 3.1 and appendix A, for
+rewards and rows; the bound is Lagrangian.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from olprouting.certificates.exact_json import rational
+from olprouting.certificates.verification import DoesNotHoldError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Whole = npt.NDArray[Any]
+
+_MACHINE = 2**62
+"""Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
+
+
+@dataclass(frozen=True)
+class ExactHindsight:
+    """The data of a hindsight problem as exact numbers.
+
+    Parameters
+    ----------
+    arrival, decode
+        t_j and o_j.
+    active, held
+        For how many periods each request is active, and its KV tokens at age 0.
+    devices
+        (B_g, M_g).
+    weights
+        The six weights, each the fraction that its double is.
+    periods
+        T.
+    delay
+        Periods from a start to the first token.
+    limits
+        The largest whole end-to-end latency and time to first token that are rewarded.
+    """
+
+    arrival: tuple[int, ...]
+    decode: tuple[int, ...]
+    active: tuple[int, ...]
+    held: tuple[int, ...]
+    devices: tuple[tuple[int, int], ...]
+    weights: tuple[Fraction, ...]
+    periods: int
+    delay: int
+    limits: tuple[int, int]
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> ExactHindsight:
+        """Return the problem in an exact document of schema ``olprouting/hindsight/1``.
+
+        Raises
+        ------
+        DoesNotHoldError
+            If a number is out of range.
+        """
+        columns = ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens")
+        prompt, decode, arrival, slots, kv_tokens = (
+            whole_numbers(f"problem.{name}", document[name], least=1) for name in columns
+        )
+        scalars = [document["periods"], document["age_offset"]]
+        periods, offset = whole_numbers("problem.periods and age_offset", scalars, least=0)
+        weights = document["weights"]
+        names = ("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2")
+        six = tuple(Fraction(float(rational(weights[name]))) for name in names)
+        if min(six) < 0:
+            raise DoesNotHoldError("problem.weights: one is negative")
+        delay = {"decode": 0, "mixed": 1}[document["kernel"]]
+        inclusive = document["inclusive"]
+        end_limit, first_limit = (
+            floor(rational(document[t])) if inclusive else ceil(rational(document[t])) - 1
+            for t in ("t1", "t2")
+        )
+        return cls(
+            tuple(arrival),
+            tuple(decode),
+            tuple(o + delay for o in decode),
+            tuple(s + offset for s, _ in zip(prompt, decode, strict=True)),
+            tuple(zip(slots, kv_tokens, strict=True)),
+            six,
+            periods,
+            delay,
+            (end_limit, first_limit),
+        )
+
+    def terms(self, request: int, first: Any) -> tuple[Any, ...]:
+        """Return what each weight is multiplied by if the first token comes at `first`."""
+        o, t, left = self.decode[request], self.arrival[request], self.periods - first + 1
+        end_limit, first_limit = self.limits
+        return (
+            np.minimum(o, left),
+            np.maximum(left - o, 0),
+            left,
+            1,
+            first + o - t <= end_limit,
+            first - t <= first_limit,
+        )
+
+    def check_schedule(self, device: list[int], start: list[int]) -> None:
+        """Raise `DoesNotHoldError` unless the schedule is feasible, period by period."""
+        slots = np.zeros((len(self.devices), self.periods + 1), np.int64)
+        tokens = np.zeros_like(slots)
+        for j, (g, k) in enumerate(zip(device, start, strict=True)):
+            if g == k == -1:
+                continue
+            if not 0 <= g < len(self.devices):
+                raise DoesNotHoldError(f"device: request {j} starts on {g}, which does not exist")
+            if not self.arrival[j] <= k <= self.periods:
+                raise DoesNotHoldError(
+                    f"start_period: request {j} starts at {k}, must be in "
+                    f"{self.arrival[j]}..{self.periods}"
+                )
+            end = min(k + self.active[j], self.periods + 1)
+            slots[g, k:end] += 1
+            tokens[g, k:end] += self.held[j] + np.arange(end - k)
+        for name, use, place in (("slots", slots, 0), ("KV tokens", tokens, 1)):
+            for g, limits in enumerate(self.devices):
+                worst = int(use[g].argmax())
+                if use[g, worst] > limits[place]:
+                    raise DoesNotHoldError(
+                        f"schedule: device {g} uses {use[g, worst]} of {limits[place]} {name} in "
+                        f"period {worst}"
+                    )
+
+    def value(self, start: list[int]) -> Fraction:
+        """Return the reward of all starts."""
+        total = Fraction(0)
+        for j, k in enumerate(start):
+            if k != -1:
+                amounts = self.terms(j, k + self.delay)
+                total += sum(w * int(n) for w, n in zip(self.weights, amounts, strict=True))
+        return total
+
+    def bound(self, bits: int, batch: list[list[int]], memory: list[list[int]]) -> Fraction:
+        """Return the price bound; prices are multiples of 2^-bits, as are weights, rounded up."""
+        classes = sorted(set(self.devices))
+        weights = [ceil(w * 2**bits) for w in self.weights]
+        paid = 0
+        for (slots, tokens), p_bat, p_mem in zip(classes, batch, memory, strict=True):
+            number = self.devices.count((slots, tokens))
+            paid += number * (slots * sum(p_bat) + tokens * sum(p_mem))
+        reach = 2 * self.periods + max([0, *self.held])
+        largest = max([0, *map(sum, batch)]) + reach * max([0, *map(sum, memory)])
+        largest += sum(weights) * (self.periods + 2)
+        kind: Any = np.int64 if largest < _MACHINE else object
+        sums = [_running(p_bat, p_mem, kind) for p_bat, p_mem in zip(batch, memory, strict=True)]
+        for j in range(len(self.arrival)):
+            worth = [
+                self._best_margin(j, weights, limits[1], running)
+                for limits, running in zip(classes, sums, strict=True)
+            ]
+            paid += max([0, *worth])
+        return Fraction(paid, 2**bits)
+
+    def _best_margin(
+        self, j: int, weights: list[int], most_tokens: int, sums: tuple[Whole, Whole, Whole]
+    ) -> int:
+        """Return the largest reward less cost over all starts at which j fits a device alone."""
+        first, last = self.arrival[j], self.periods
+        room = most_tokens - self.held[j]  # the oldest age that fits
+        if room < self.active[j] - 1:
+            first = max(first, self.periods - room)
+        if first > last or room < 0:
+            return 0
+        batch, memory, moment = sums
+        k = np.arange(first, last + 1)
+        amounts = (np.asarray(n, batch.dtype) for n in self.terms(j, k + self.delay))
+        reward = sum(w * n for w, n in zip(weights, amounts, strict=True))
+        end = np.minimum(k + self.active[j] - 1, self.periods)
+        cost = batch[end] - batch[k - 1] + moment[end] - moment[k - 1]
+        cost = cost + (self.held[j] - k) * (memory[end] - memory[k - 1])
+        return int((reward - cost).max())
+
+
+def whole_numbers(name: str, values: Any, least: int) -> list[int]:
+    """Return a list of whole numbers >= `least`."""
+    if not isinstance(values, list) or any(type(value) is not int for value in values):
+        raise DoesNotHoldError(f"{name} must be whole numbers")
+    if values and min(values) < least:
+        raise DoesNotHoldError(f"{name}: {min(values)} is below {least}")
+    return values
+
+
+def _running(batch: list[int], memory: list[int], kind: Any) -> tuple[Whole, Whole, Whole]:
+    """Return running sums of p_bat, p_mem and k p_mem, from 0 before the first period."""
+    moment = [k * price for k, price in enumerate(memory, start=1)]
+    rows = [np.cumsum(np.array([0, *row], dtype=kind)) for row in (batch, memory, moment)]
+    return rows[0], rows[1], rows[2]

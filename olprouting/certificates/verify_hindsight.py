@@ -1,0 +1,85 @@
+"""Checking a hindsight result: what its prices prove, and what its schedule is worth."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from olprouting.certificates.exact_json import rational, written
+from olprouting.certificates.hindsight_value import ExactHindsight, whole_numbers
+from olprouting.certificates.status import check_gap
+from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+SCHEMA = "olprouting/hindsight/1"
+
+FINEST = 62
+"""Prices are multiples of 2^-62 or more."""
+
+NOT_CHECKED = (
+    "name", "proven_by", "gap_option", "limit_s", "seed", "evaluations", "wall_s", "proof_s",
+    "history", "versions",
+)  # fmt: skip
+
+
+def verify_hindsight(document: dict[str, Any]) -> Verification:
+    """Check an exact document (see `read_exact`) of schema ``olprouting/hindsight/1``.
+
+    Raises
+    ------
+    DoesNotHoldError
+        With the claim that is wrong.
+    """
+    problem = ExactHindsight.from_document(document["problem"])
+    count = len(problem.arrival)
+    device, start = (
+        whole_numbers(name, document[name], least=-1) for name in ("device", "start_period")
+    )
+    if len(device) != count or len(start) != count:
+        raise DoesNotHoldError(f"device and start_period must be {count} numbers")
+    problem.check_schedule(device, start)
+    value = problem.value(start)
+    _claimed("value", document["value"], value, toward=-math.inf)
+    bound = problem.bound(*_prices(problem, document["prices"]))
+    _claimed("bound", document["bound"], bound, toward=math.inf)
+    check_gap("gap", document["gap"], document["value"], document["bound"], sense=-1)
+    if document["stop_reason"] == "optimal" and bound != value:
+        raise DoesNotHoldError("stop_reason: 'optimal' means that bound and schedule are equal")
+    return Verification(
+        kind="hindsight",
+        verdict=Verdict.OPTIMAL if bound == value else Verdict.BOUNDED,
+        value=written(value),
+        bound=written(bound),
+        gap=written(bound - value),
+        proof="weak duality at the stored prices; every device and period added up",
+        not_checked=NOT_CHECKED,
+    )
+
+
+def _prices(
+    problem: ExactHindsight, prices: dict[str, Any]
+) -> tuple[int, list[list[int]], list[list[int]]]:
+    """Return the prices and how many binary places they have."""
+    unit = whole_numbers("prices.unit_log2", [prices["unit_log2"]], least=-FINEST)[0]
+    if unit > 0:
+        raise DoesNotHoldError(f"prices.unit_log2: {unit} is above 0")
+    tables = []
+    for name in ("batch", "memory"):
+        rows = [whole_numbers(f"prices.{name}", row, least=0) for row in prices[name]]
+        classes = len(set(problem.devices))
+        if len(rows) != classes or any(len(row) != problem.periods for row in rows):
+            raise DoesNotHoldError(f"prices.{name} must be {classes} rows of {problem.periods}")
+        tables.append(rows)
+    return -unit, tables[0], tables[1]
+
+
+def _claimed(name: str, claimed: Any, exact: Fraction, toward: float) -> None:
+    """Check that a double is `exact`, rounded in one direction."""
+    given = float(rational(claimed))
+    near = float(exact)
+    short = near < exact if toward > 0 else near > exact
+    rounded = math.nextafter(near, toward) if short else near
+    if given != rounded:
+        raise DoesNotHoldError(f"{name}: the file proves {rounded!r}, not {given!r}")

@@ -1,0 +1,149 @@
+"""A hindsight document is checked by code of its own: schedule, prices, every period."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from certificate_cases import changes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from olprouting.certificates import DoesNotHoldError, Verdict, verify
+from olprouting.certificates.exact_json import read_exact
+from olprouting.certificates.hindsight_value import ExactHindsight
+from olprouting.errors import InputError
+from olprouting.hindsight import HindsightProblem, HindsightResult, hindsight
+from olprouting.instances import WEIGHT_SETS, Cluster, SloWeights, Trace
+
+
+def random_problem(seed: int, requests: int = 5, periods: int = 12) -> HindsightProblem:
+    rng = np.random.default_rng(seed)
+    kernel = ["decode", "mixed"][seed % 2]
+    return HindsightProblem(
+        prompt_tokens=rng.integers(1, 30, requests),
+        decode_tokens=rng.integers(1, 9, requests),
+        arrival_period=np.sort(rng.integers(1, periods + 2, requests)),
+        slots=[2, 1, 2],
+        kv_tokens=[40, 30, 40],
+        weights=WEIGHT_SETS[list(WEIGHT_SETS)[seed % len(WEIGHT_SETS)]],
+        periods=periods,
+        t1=6,
+        t2=2.5,
+        kernel=kernel,
+        age_offset=seed % 3,
+        inclusive=bool(seed % 5 == 0),
+    )
+
+
+def solved(problem: HindsightProblem, time_limit_s: float = 0.3) -> HindsightResult:
+    trace = Trace(
+        problem.prompt_tokens, problem.decode_tokens, release_iteration=problem.arrival_period
+    )
+    return hindsight(
+        trace,
+        Cluster(problem.slots, problem.kv_tokens),
+        problem.weights,
+        periods=problem.periods,
+        t1=problem.t1,
+        t2=problem.t2,
+        kernel=problem.kernel,
+        age_offset=problem.age_offset,
+        inclusive=problem.inclusive,
+        time_limit_s=time_limit_s,
+        gap=0.0,
+    )
+
+
+def exactly(problem: HindsightProblem) -> ExactHindsight:
+    text = json.dumps({"problem": problem.to_document()})
+    return ExactHindsight.from_document(read_exact(text, "hindsight")["problem"])
+
+
+def best_reward(problem: HindsightProblem) -> Fraction:
+    """Try every schedule of two requests."""
+    data = exactly(problem)
+    starts = [[(-1, -1), *product(range(3), range(t, problem.periods + 1))] for t in data.arrival]
+    best = Fraction(0)
+    for choice in product(*starts):
+        device, start = ([g for g, _ in choice], [k for _, k in choice])
+        try:
+            data.check_schedule(device, start)
+        except DoesNotHoldError:
+            continue
+        best = max(best, data.value(start))
+    return best
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**20), st.integers(0, 2**20))
+def test_no_schedule_beats_the_bound_at_any_prices(seed, other) -> None:
+    """Catches a cost, a class count or a fitting start that is wrong: weak duality would fail."""
+    problem = random_problem(seed, requests=2, periods=5)
+    rng = np.random.default_rng(other)
+    batch, memory = rng.integers(0, 3, (2, 2, problem.periods)) * 2 ** rng.integers(0, 6)
+    bound = exactly(problem).bound(6, batch.tolist(), (memory // 8).tolist())
+    assert best_reward(problem) <= bound
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_is_proven_again(seed) -> None:
+    """Bound and value are the ones that the other code proves, to the last bit."""
+    result = solved(random_problem(seed))
+    finding = verify(json.dumps(result.to_document()))
+    assert finding.verdict in (Verdict.BOUNDED, Verdict.OPTIMAL)
+    assert float(Fraction(finding.bound)) == pytest.approx(result.bound, rel=1e-15)
+    assert float(Fraction(finding.value)) == pytest.approx(result.value, rel=1e-15)
+
+
+def test_numbers_beyond_64_bits_stay_exact() -> None:
+    """The same prices in a finer unit prove the same bound, with Python's integers."""
+    whole = replace(exactly(random_problem(2)), weights=(Fraction(1),) * 6)
+    batch, memory = [[1] * 12, [2] * 12], [[0] * 12, [1] * 12]
+    fine = [[[price << 60 for price in row] for row in table] for table in (batch, memory)]
+    assert whole.bound(0, batch, memory) == whole.bound(60, *fine)
+
+
+def test_a_changed_document_fails_or_is_still_true() -> None:
+    """What is accepted is named as unchecked, or true: another problem with the same figures."""
+    document = solved(random_problem(4)).to_document()
+    not_checked = verify(json.dumps(document)).not_checked
+    for path, changed in changes(document):
+        try:
+            verify(json.dumps(changed))
+        except (DoesNotHoldError, InputError):
+            assert path[0] not in not_checked
+            continue
+        if path[0] not in not_checked:
+            # the library's own reader, which shares nothing with the check, agrees
+            assert path[0] in ("problem", "prices", "device", "start_period"), path
+            again = HindsightResult.from_text(json.dumps(changed))
+            assert (again.bound, again.value) == (document["bound"], document["value"])
+
+
+def test_the_reason_names_what_is_wrong() -> None:
+    problem = HindsightProblem(
+        prompt_tokens=[5, 5], decode_tokens=[3, 3], arrival_period=[1, 2], slots=[1],
+        kv_tokens=[20], weights=SloWeights(1, 0, 0, 1, 0, 0), periods=9, t1=5, t2=5,
+        kernel="decode", age_offset=1,
+    )  # fmt: skip
+    document = solved(problem).to_document()
+    for change, reason in (
+        ({"start_period": [1, 1], "device": [0, 0]}, "request 1 starts at 1, must be in 2..9"),
+        ({"start_period": [1, 2], "device": [0, 0]}, "device 0 uses 2 of 1 slots in period 2"),
+        ({"device": [0, 4]}, "request 1 starts on 4, which does not exist"),
+        ({"device": [0]}, "device and start_period must be 2 numbers"),
+        ({"value": 9.0}, "value: the file proves 8.0, not 9.0"),
+        ({"bound": 1.0}, r"bound: the file proves .*, not 1.0"),
+        ({"gap": 0.5}, "gap: value and bound leave"),
+    ):
+        with pytest.raises(DoesNotHoldError, match=reason):
+            verify(json.dumps({**document, **change}))
+    with pytest.raises(InputError, match="give no instance"):
+        verify(json.dumps(document), instance="{}")
+    with pytest.raises(InputError, match="not a olprouting/hindsight/1 document"):
+        verify(json.dumps({**document, "prices": 3}))
