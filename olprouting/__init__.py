@@ -9,6 +9,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from olprouting.certificates import certificate as certificate
+    from olprouting.certificates import verify as verify
     from olprouting.engine import KvOptions as KvOptions
     from olprouting.engine import SimulationResult as SimulationResult
     from olprouting.engine import replay_policy as replay_policy
@@ -46,6 +48,9 @@ if TYPE_CHECKING:
     from olprouting.instances import StepTime as StepTime
     from olprouting.instances import StopReason as StopReason
     from olprouting.instances import Trace as Trace
+    from olprouting.library import best_known as best_known
+    from olprouting.library import instance_names as instance_names
+    from olprouting.library import load_instance as load_instance
     from olprouting.policies import BidPriceOptions as BidPriceOptions
     from olprouting.policies import PeriodOptions as PeriodOptions
     from olprouting.policies import Policy as Policy
@@ -71,6 +76,10 @@ if TYPE_CHECKING:
     from olprouting.traces import write_trace as write_trace
 
 _MODULES = {
+    "certificates": (
+        "certificate",
+        "verify",
+    ),
     "engine": (
         "KvOptions",
         "SimulationResult",
@@ -123,6 +132,11 @@ _MODULES = {
         "StepTime",
         "StopReason",
         "Trace",
+    ),
+    "library": (
+        "best_known",
+        "instance_names",
+        "load_instance",
     ),
     "policies": (
         "BidPriceOptions",

@@ -10,6 +10,7 @@ import typer
 from olprouting.cli.doctor import doctor
 from olprouting.cli.forecast import forecast_app
 from olprouting.cli.gaps import gaps
+from olprouting.cli.instances import instances_app
 from olprouting.cli.interrupts import exit_on_interrupt
 from olprouting.cli.prices import prices
 from olprouting.cli.simulate import simulate
@@ -35,6 +36,7 @@ app.command()(simulate)
 app.command()(solve)
 app.command()(theory)
 app.add_typer(forecast_app)
+app.add_typer(instances_app)
 app.add_typer(traces_app)
 app.add_typer(study_app)
 app.command()(verify)
