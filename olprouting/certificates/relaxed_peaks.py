@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
+LIMIT_S = 30.0
+"""Seconds for the relaxation, which may be far larger than what the decision took to solve."""
+
 UNIT = 2**44
 """Shares are multiples of 1/UNIT."""
 
@@ -41,6 +44,7 @@ def relaxed_peaks(decision: Decision) -> Peaks | None:
         A_eq=program.rows("tokens", "number", "all"),
         b_eq=program.right_side("tokens", "number", "all"),
         method="highs",
+        options={"time_limit": LIMIT_S},
     )
     if result.status != 0:
         return None

@@ -58,18 +58,20 @@ def solve(
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text):
         _refuse("formulation", formulation, file, "a period; it takes --form")
-        period = _solve_period(text, file, solver, form or "lp", prices, export, options, out)
-        if not as_json:
+        problem, period = _solve_period(text, file, solver, form or "lp", prices, export, options)
+        if as_json:
+            typer.echo(period.to_json())
+        else:
             from olprouting.cli.period_report import print_period
 
             print_period(period)
-            return
-        typer.echo(period.to_json())
+        _save(problem, period, out)
         return
     _refuse("form", form, file, "a decision; it takes --formulation")
     _refuse("prices", prices, file, "a decision; it has none")
-    result = _solve_decision(text, file, solver, formulation, export, options, out)
+    decision, result = _solve_decision(text, file, solver, formulation, export, options)
     typer.echo(result.to_json() if as_json else result.summary())
+    _save(decision, result, out)
 
 
 def _is_period(text: str) -> bool:
@@ -94,17 +96,14 @@ def _solve_decision(
     formulation: str | None,
     export: Path | None,
     options: SolveOptions,
-    out: Path | None,
-) -> SolveResult:
+) -> tuple[Decision, SolveResult]:
     from olprouting import exact
     from olprouting.instances import Decision
 
     decision = Decision.from_json(text, source=str(file))
     if export is not None:
         exact.export(decision, export, formulation or "size-class")
-    result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
-    _save(decision, result, out)
-    return result
+    return decision, exact.solve(decision, solver=solver, formulation=formulation, options=options)
 
 
 def _solve_period(
@@ -115,23 +114,22 @@ def _solve_period(
     prices: str | None,
     export: Path | None,
     options: SolveOptions,
-    out: Path | None,
-) -> PeriodResult:
+) -> tuple[PeriodProblem, PeriodResult]:
     from olprouting.exact import period
     from olprouting.instances import PeriodProblem
 
     problem = PeriodProblem.from_json(text, source=str(file))
     if export is not None:
         period.export_period(problem, export, form)
-    result = period.solve_period(problem, form=form, solver=solver, prices=prices, options=options)
-    _save(problem, result, out)
-    return result
+    return problem, period.solve_period(
+        problem, form=form, solver=solver, prices=prices, options=options
+    )
 
 
 def _save(
     instance: Decision | PeriodProblem, result: SolveResult | PeriodResult, out: Path | None
 ) -> None:
-    """Write the certificate, if one is asked for."""
+    """Write the certificate, if one is asked for; finding a proof may take a while."""
     if out is None:
         return
     from olprouting.certificates import certificate
