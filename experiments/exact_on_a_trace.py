@@ -5,6 +5,9 @@ The exact policy solves every decision; those it cannot prove within the limit a
 all rules answer the same states, those of BR-0's run, and each answer is valued by the myopic
 program and by the one with lookahead: what a rule is worth by either objective, without runs that
 drift apart.
+
+A run of N requests ends with iterations in which nothing is left to admit and loads drain as they
+may. They are up to half of a short run, so means are told for them and for the others apart.
 """
 
 from __future__ import annotations
@@ -101,24 +104,42 @@ def run_case(trace: olp.Trace, workers: int, case: Case, setting: Setting) -> di
     cluster = olp.Cluster.homogeneous(workers, setting.slots)
     exact = case.rule == "exact"
     seeds = 1 if exact else setting.seeds
-    imbalance, started_s = [], time.perf_counter()
+    means, started_s = [], time.perf_counter()
     for seed in range(seeds):
         policy = case.policy(workers, setting)
-        result = olp.simulate(trace, cluster, policy, backlog=setting.backlog, seed=seed)
+        result = olp.simulate(
+            trace, cluster, policy, backlog=setting.backlog, seed=seed, series_every=1
+        )
         if result.interrupted:
             raise KeyboardInterrupt
-        imbalance.append(result.metrics.mean_imbalance_tokens)
+        means.append(mean_imbalance(result))
+    mean, deviation = np.mean(means, axis=0), np.std(means, axis=0, ddof=min(1, seeds - 1))
     row: dict[str, object] = {
         "workers": workers,
         "case": case.name,
         "requests": len(trace),
         "seeds": seeds,
-        "imbalance_tokens": np.mean(imbalance),
-        "imbalance_sd_tokens": np.std(imbalance, ddof=1) if seeds > 1 else np.nan,
+        "imbalance_tokens": mean[0],
+        "imbalance_sd_tokens": deviation[0] if seeds > 1 else np.nan,
+        "admitting_tokens": mean[1],
+        "admitting_sd_tokens": deviation[1] if seeds > 1 else np.nan,
+        "draining_tokens": mean[2],
         "wall_s": (time.perf_counter() - started_s) / seeds,
         "time_limit_s": setting.time_limit_s if exact else np.nan,
     }
     return row | (_proofs(policy) if isinstance(policy, ExactPolicy) else {})
+
+
+def mean_imbalance(result: olp.SimulationResult) -> tuple[float, float, float]:
+    """Return mean imbalance in tokens: whole run, up to the last admission, and after it."""
+    series = result.series_frame()
+    last = int(np.flatnonzero(series.admitted_requests)[-1])
+    tokens = series.imbalance_tokens
+    return (
+        result.metrics.mean_imbalance_tokens,
+        tokens[: last + 1].mean(),
+        tokens[last + 1 :].mean(),
+    )
 
 
 def _proofs(policy: ExactPolicy) -> dict[str, object]:
@@ -143,14 +164,14 @@ def runs(
             yield run_case(trace, workers, case, setting)
 
 
-def captured(table: pd.DataFrame) -> pd.Series:
+def captured(table: pd.DataFrame, column: str) -> pd.Series:
     """Return the part of JSQ's excess over exact IO_0 that each run avoids, per worker count."""
 
     def of(group: pd.DataFrame) -> pd.Series:
-        mean = group.set_index("case").imbalance_tokens
+        mean = group.set_index("case")[column]
         if JSQ not in mean or MYOPIC not in mean:
             return pd.Series(np.nan, group.index)
-        return (mean[JSQ] - group.imbalance_tokens) / (mean[JSQ] - mean[MYOPIC])
+        return (mean[JSQ] - group[column]) / (mean[JSQ] - mean[MYOPIC])
 
     return pd.concat([of(group) for _, group in table.groupby("workers")])
 
@@ -199,24 +220,27 @@ def same_states(trace: olp.Trace, workers: int, setting: Setting) -> pd.DataFram
 
 
 def plot(table: pd.DataFrame) -> Figure:
-    """Draw mean imbalance of every rule, one series per number of workers."""
+    """Draw mean imbalance until the last admission and over the whole run, per rule and G."""
     ax = axes_or_new(None)
     names = list(dict.fromkeys(table.case))
     for workers, group in table.groupby("workers"):
+        places = [names.index(name) for name in group.case]
+        (line,) = ax.plot(group.admitting_tokens, places, "o", label=f"G = {workers}, admitting")
         ax.plot(
             group.imbalance_tokens,
-            [names.index(name) for name in group.case],
-            "o",
-            label=f"G = {workers}",
+            places,
+            "x",
+            color=line.get_color(),
+            label=f"G = {workers}, whole run",
         )
     ax.set_xscale("log")
     ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
     ax.set_xlabel(f"mean {labelled('imbalance_tokens')}")
     ax.set_title("Rules and exact policies on the same requests")
-    ax.legend()
+    ax.legend(fontsize="small")
     figure: Figure = ax.figure
-    figure.set_size_inches(7, 3.8)
+    figure.set_size_inches(8, 4)
     return figure
 
 
@@ -262,7 +286,10 @@ def main(
 
 def _table(rows: list[dict[str, object]]) -> pd.DataFrame:
     table = pd.DataFrame(rows)
-    return table.assign(captured=captured(table))
+    return table.assign(
+        captured=captured(table, "imbalance_tokens"),
+        captured_admitting=captured(table, "admitting_tokens"),
+    )
 
 
 def _mean(states: list[pd.DataFrame]) -> pd.DataFrame:

@@ -71,7 +71,26 @@ def test_the_share_captured_is_taken_per_number_of_workers(script) -> None:
             "imbalance_tokens": [10.0, 100.0, 50.0, 6.0, 60.0],
         }
     )
-    assert script.captured(table).sort_index().tolist() == [0, 0, 1, 1, pytest.approx(0.8)]
+    assert script.captured(table, "imbalance_tokens").sort_index().tolist() == [
+        0,
+        0,
+        1,
+        1,
+        pytest.approx(0.8),
+    ]
+
+
+def test_means_of_both_parts_make_up_the_mean_of_the_run(script, trace) -> None:
+    """Catches a cut at another iteration than the last admission."""
+    policy, cluster = olp.make_policy("br0", 2), olp.Cluster.homogeneous(2, 6)
+    result = olp.simulate(trace, cluster, policy, backlog=6, series_every=1)
+    series = result.series_frame()
+    whole, admitting, draining = script.mean_imbalance(result)
+    early = int(series.admitted_requests.to_numpy().cumsum().searchsorted(len(trace))) + 1
+    assert series.active_requests.diff()[early:].le(0).all()
+    late = len(series) - early
+    assert late > 0
+    assert whole == pytest.approx((admitting * early + draining * late) / len(series))
 
 
 def test_the_reduced_form_writes_its_tables_and_figure(script, tmp_path) -> None:
