@@ -88,6 +88,18 @@ def test_a_study_runs_on_another_trace_and_on_nothing_else(tmp_path):
     assert moved.settings | {"source": study.settings["source"]} == study.settings
 
 
+def test_long_outputs_have_the_published_means(tmp_path):
+    """Balance paper, section 6.1: 4,652 prompt and 1,052 output tokens, none of 1,000 or less."""
+    import olprouting as olp
+
+    loaded("long_outputs").main(tmp_path / "long.csv", requests=2000, seed=0)
+    trace = olp.resolve(tmp_path / "long.csv")
+    assert len(trace) == 2000
+    assert trace.prompt_tokens.mean() == pytest.approx(4652, rel=1e-3)
+    assert trace.decode_tokens.min() > 1000
+    assert trace.decode_tokens.mean() == pytest.approx(1052, abs=6)  # five standard errors
+
+
 def test_improvements_are_paired_and_signed_so_that_more_is_better():
     """By hand: latencies fall by 2 of a mean of 15, satisfaction rises by 0.1 of 0.5."""
     rows = [
