@@ -24,6 +24,8 @@ Each is an argument on its own, from the definitions:
 ``enumeration``
     All assignments are tried. Requests are placed one after another; placements that leave every
     worker with the same sum and number of new requests are one state.
+``search``
+    All assignments that several ``peaks`` bounds leave are tried: see `decision_search`.
 
 Where every value is whole a bound may be rounded up; where everything is admitted as well, values
 differ by multiples of G.
@@ -111,14 +113,31 @@ def peaks_bound(decision: ExactDecision, peaks: Peaks) -> Fraction:
     DoesNotHoldError
         If shares or prices are none.
     """
+    constant, slopes, fixed = linear_bound(decision, peaks)
+    if decision.fills:
+        by_worker = list(zip(slopes, decision.slots, strict=True))
+        filled = zip(fixed, decision.slots, strict=True)
+        least = least_pairing(sorted(decision.sizes), by_worker)
+        least += sum((f * n for f, n in filled), Fraction(0))
+    else:
+        least = _priced(decision, slopes, fixed, peaks.slot_prices)
+    return rounded_up(decision, constant + least)
+
+
+def linear_bound(
+    decision: ExactDecision, peaks: Peaks
+) -> tuple[Fraction, list[Fraction], list[Fraction]]:
+    """Return a constant, alpha_g and beta_g: no assignment is worth less than this linear sum.
+
+    Raises
+    ------
+    DoesNotHoldError
+        If shares or prices are none.
+    """
     _check(decision, peaks)
-    workers = range(decision.workers)
-    constant, slopes, fixed = (
-        Fraction(0),
-        [Fraction(0)] * len(workers),
-        [Fraction(0)] * len(workers),
-    )
-    for g in workers:
+    constant = Fraction(0)
+    slopes, fixed = [Fraction(0)] * decision.workers, [Fraction(0)] * decision.workers
+    for g in range(decision.workers):
         for h in decision.offsets:
             share = peaks.shares.get((g, h), Fraction(0))
             cost = decision.discount[h] * (decision.workers * share - 1)
@@ -126,13 +145,7 @@ def peaks_bound(decision: ExactDecision, peaks: Peaks) -> Fraction:
             slopes[g] += cost
             if decision.grows:
                 fixed[g] += h * cost
-    if decision.fills:
-        least = _paired(decision, slopes) + sum(
-            (fixed[g] * decision.slots[g] for g in workers), Fraction(0)
-        )
-    else:
-        least = _priced(decision, slopes, fixed, peaks.slot_prices)
-    return rounded_up(decision, constant + least)
+    return constant, slopes, fixed
 
 
 def _check(decision: ExactDecision, peaks: Peaks) -> None:
@@ -150,14 +163,27 @@ def _check(decision: ExactDecision, peaks: Peaks) -> None:
         raise DoesNotHoldError(f"proof: slot_prices must be {decision.workers} numbers >= 0")
 
 
-def _paired(decision: ExactDecision, slopes: list[Fraction]) -> Fraction:
-    """Return the least sum of slope times size when every slot gets a request of its own."""
-    by_slot = [slope for slope, n in zip(slopes, decision.slots, strict=True) for _ in range(n)]
-    ascending = sorted(decision.sizes)
-    dear = sorted((slope for slope in by_slot if slope >= 0), reverse=True)
-    cheap = sorted(slope for slope in by_slot if slope < 0)
-    pairs = [*zip(dear, ascending, strict=False), *zip(cheap, reversed(ascending), strict=False)]
-    return sum((slope * size for slope, size in pairs), Fraction(0))
+def least_pairing(ascending: Sequence[Number], slopes: Sequence[tuple[Fraction, int]]) -> Fraction:
+    """Return the least sum of slope times size when every slot gets a size of its own.
+
+    Parameters
+    ----------
+    ascending
+        Sizes, no fewer than there are slots.
+    slopes
+        (slope, number of slots) of each worker.
+    """
+    total, used = Fraction(0), 0
+    for slope, slots in sorted(slopes, reverse=True):
+        if slope >= 0:
+            total += slope * sum(ascending[used : used + slots])
+            used += slots
+    used = len(ascending)
+    for slope, slots in sorted(slopes):
+        if slope < 0:
+            total += slope * sum(ascending[used - slots : used])
+            used -= slots
+    return total
 
 
 def _priced(
@@ -181,11 +207,23 @@ def rounded_up(decision: ExactDecision, bound: Fraction) -> Fraction:
         return max(bound, Fraction(0))
     whole = max(ceil(bound), 0)
     if decision.everything:
-        grown = sum(h for h in decision.offsets) if decision.grows else 0
-        sums = sum(sum(row) for row in decision.loads) + grown * len(decision.sizes)
-        sums += sum(decision.sizes) * len(decision.offsets)
-        whole += int((-sums - whole) % decision.workers)
+        whole += (_residue(decision) - whole) % decision.workers
     return Fraction(whole)
+
+
+def largest_below(decision: ExactDecision, target: Fraction) -> Fraction:
+    """Return the largest number < `target` that a value can be, where values are whole."""
+    whole = ceil(target) - 1
+    if decision.everything:
+        whole -= (whole - _residue(decision)) % decision.workers
+    return Fraction(whole)
+
+
+def _residue(decision: ExactDecision) -> int:
+    """Return what whole values are modulo G if everything is admitted: minus the sum of loads."""
+    grown = sum(decision.offsets) if decision.grows else 0
+    sums = sum(sum(row) for row in decision.loads) + grown * len(decision.sizes)
+    return -int(sums + sum(decision.sizes) * len(decision.offsets))
 
 
 def enumerated(decision: ExactDecision) -> Fraction | None:
@@ -211,7 +249,7 @@ def enumerated(decision: ExactDecision) -> Fraction | None:
         if work + len(following) * decision.workers * len(decision.offsets) > MOST_WORK:
             return None
         states = following
-    return min(_value(decision, state) for state in states)
+    return min(placed_value(decision, state) for state in states)
 
 
 def _twins(decision: ExactDecision) -> list[list[int]]:
@@ -234,7 +272,8 @@ def _ordered(
     return tuple(entries)
 
 
-def _value(decision: ExactDecision, state: tuple[tuple[Number, int], ...]) -> Fraction:
+def placed_value(decision: ExactDecision, state: Sequence[tuple[Number, int]]) -> Fraction:
+    """Return the value if each worker gets requests of this sum and number."""
     loads = [
         [
             load + tokens + (number * h if decision.grows else 0)

@@ -18,6 +18,7 @@ from olprouting.certificates.decision_bounds import (
 )
 from olprouting.certificates.decision_value import ExactDecision, loads_after, weighted_imbalance
 from olprouting.certificates.exact_json import read_exact, written
+from olprouting.certificates.find_search import find_search
 from olprouting.certificates.peak_flow import peaks_at
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
 
@@ -71,11 +72,21 @@ def _proofs(
     least = enumerated(exact)
     if least is not None:
         yield least, {"kind": "enumeration"}
+        return
+    if pairs is not None:
+        value = weighted_imbalance(exact, loads_after(exact, pairs))
+        found = find_search(decision, exact, value)
+        if found is not None:
+            order, bounds = found
+            yield value, {"kind": "search", "order": order, "bounds": [*map(_shares, bounds)]}
 
 
 def _peaks_proof(exact: ExactDecision, peaks: Peaks) -> Proof:
-    shares = [[g, h, written(share)] for (g, h), share in sorted(peaks.shares.items())]
-    proof: Proof = {"kind": "peaks", "shares": shares}
+    proof: Proof = {"kind": "peaks", "shares": _shares(peaks)}
     if not exact.fills:
         proof["slot_prices"] = [written(price) for price in peaks.slot_prices]
     return proof
+
+
+def _shares(peaks: Peaks) -> list[list[Any]]:
+    return [[g, h, written(share)] for (g, h), share in sorted(peaks.shares.items())]

@@ -16,6 +16,8 @@ from olprouting.certificates.decision_bounds import Peaks
 from olprouting.instances import Growth
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
     from olprouting.instances import Decision
@@ -32,17 +34,27 @@ PRICE_UNIT = 2**20
 """Prices of slots, in tokens, are multiples of 1/PRICE_UNIT."""
 
 
-def relaxed_peaks(decision: Decision) -> Peaks | None:
-    """Return the shares and slot prices of the linear relaxation's dual, or None on failure."""
+def relaxed_peaks(decision: Decision, sums: Mapping[int, int] | None = None) -> Peaks | None:
+    """Return the shares and slot prices of the linear relaxation's dual, or None on failure.
+
+    Parameters
+    ----------
+    decision
+        The decision.
+    sums
+        Sums of new sizes of some workers, which the relaxation keeps to.
+    """
     from scipy.optimize import linprog
 
     program = _Program(decision)
-    result: Any = linprog(
+    solve: Any = linprog  # its stubs know arrays of limits only as pairs
+    result = solve(
         program.cost,
         A_ub=program.rows("peak", "supply", "slots"),
         b_ub=program.right_side("peak", "supply", "slots"),
         A_eq=program.rows("tokens", "number", "all"),
         b_eq=program.right_side("tokens", "number", "all"),
+        bounds=program.limits(sums or {}),
         method="highs",
         options={"time_limit": LIMIT_S},
     )
@@ -68,6 +80,7 @@ class _Program:
         worker, size = np.tile(np.arange(G), K), np.repeat(np.arange(K), G)
         each, tokens = np.arange(K * G), K * G + np.arange(G)
         count, peak = tokens + G, K * G + 2 * G + np.arange(W)
+        self._tokens = tokens
         per_token, per_request = -discount.sum(), -discount @ grown
         self.cost = np.repeat([0.0, per_token, per_request, 0.0], [K * G, G, G, W])
         self.cost[peak] = G * discount
@@ -95,6 +108,13 @@ class _Program:
             "number": np.zeros(G),
             "all": np.array([float(decision.admissions)]),
         }
+
+    def limits(self, sums: Mapping[int, int]) -> Floats:
+        """Return lower and upper limits of the columns, shape (columns, 2)."""
+        limits = np.tile([0.0, np.inf], (self._width, 1))
+        for g, total in sums.items():
+            limits[self._tokens[g]] = total
+        return limits
 
     def rows(self, *names: str) -> Any:
         """Return the coefficients of some rows, one group above the other."""

@@ -12,6 +12,7 @@ from olprouting.certificates.decision_bounds import (
     peaks_bound,
     rounded_up,
 )
+from olprouting.certificates.decision_search import Search, TooLongError
 from olprouting.certificates.decision_value import (
     ExactDecision,
     check_assignment,
@@ -36,6 +37,7 @@ PROOFS = {
     "level": "everything is admitted, and the peaks are no lower than the level this fills",
     "peaks": "weighted means of the loads bound the peaks (dual of the linear relaxation)",
     "enumeration": "all assignments were tried again",
+    "search": "all assignments that several means of the loads do not rule out were tried again",
 }
 
 
@@ -108,6 +110,8 @@ def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:
         found = peaks_bound(decision, _peaks(decision, proof))
     elif kind == "enumeration":
         found = enumerated(decision)
+    elif kind == "search":
+        found = _searched(decision, proof)
     else:
         raise DoesNotHoldError(f"proof: unknown kind {kind!r}; known: {', '.join(PROOFS)}")
     if found is None:
@@ -115,6 +119,19 @@ def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:
     if found != rational(proof["bound"]):
         raise DoesNotHoldError(f"proof: it proves {written(found)}, not {proof['bound']} as stated")
     return found
+
+
+def _searched(decision: ExactDecision, proof: dict[str, Any]) -> Fraction | None:
+    """Return the stated bound if the search finds nothing below it."""
+    target = Fraction(rational(proof["bound"]))
+    search = Search(decision, target, [_index(g) for g in proof["order"]])
+    for shares in proof["bounds"]:
+        search.add(_peaks(decision, {"shares": shares}))
+    try:
+        search.run()
+    except TooLongError:
+        return None
+    return target
 
 
 def _peaks(decision: ExactDecision, proof: dict[str, Any]) -> Peaks:

@@ -1,0 +1,75 @@
+"""The bound by search: it must prove optima, and must refuse what is none."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+
+import pytest
+from certificate_cases import decisions
+from hypothesis import assume, given, settings
+
+from olprouting import exact
+from olprouting.certificates import DoesNotHoldError
+from olprouting.certificates.decision_search import Search
+from olprouting.certificates.decision_value import ExactDecision
+from olprouting.certificates.exact_json import read_exact
+from olprouting.certificates.find_search import find_search
+from olprouting.certificates.verify_decision import proven_bound
+from olprouting.instances import Decision
+
+
+def exactly(decision: Decision) -> ExactDecision:
+    return ExactDecision.from_document(read_exact(decision.to_json(), "decision"))
+
+
+@settings(max_examples=120, deadline=None)
+@given(decisions(most_waiting=6))
+def test_a_search_proves_the_optimum_and_nothing_above_it(decision) -> None:
+    """Brute force knows the optimum. Catches a half-line, a rounding or a dominance rule that
+    rules out too much: then a target above the optimum would be proven."""
+    data = exactly(decision)
+    assume(data.fills and data.admissions)
+    best = min(Fraction(exact.objective(decision, a)) for a in exact.assignments(decision))
+    found = find_search(decision, data, best)
+    assert found is not None
+    order, bounds = found
+    for target in (best, best + Fraction(1, 1000), best + 1, best + decision.workers, 2 * best + 9):
+        search = Search(data, target, order)
+        for peaks in bounds:
+            search.add(peaks)
+        if target == best:
+            search.run()
+        else:
+            with pytest.raises(DoesNotHoldError, match="an assignment is worth"):
+                search.run()
+
+
+def test_a_search_is_redone_from_its_file() -> None:
+    """Two slots, pool 1, 5, 9 beside loads 0 and 3: optimum 1, by hand (9 + 0 against 5 + 3)."""
+    decision = Decision([[0], [3]], [1, 1], [1, 5, 9])
+    proof = {
+        "kind": "search",
+        "bound": "1",
+        "order": [1, 0],
+        "bounds": [[[0, 0, "1/2"], [1, 0, "1/2"]]],
+    }
+    data = exactly(decision)
+    assert proven_bound(data, read_exact(json.dumps(proof), "proof")) == 1
+    for change, reason in (
+        ({"bound": "2"}, "an assignment is worth 1.0 tokens only"),
+        ({"order": [0]}, "order must name each worker"),
+        ({"bounds": [[[0, 0, "1/2"]]]}, "do not sum to 1"),
+    ):
+        with pytest.raises(DoesNotHoldError, match=reason):
+            proven_bound(data, read_exact(json.dumps({**proof, **change}), "proof"))
+
+
+def test_a_search_needs_full_slots_and_whole_tokens() -> None:
+    for decision in (
+        Decision([[0], [3]], [2, 2], [1, 5, 9]),
+        Decision([[0], [3]], [1, 1], [1, 0.5]),
+    ):
+        assert find_search(decision, exactly(decision), Fraction(1)) is None
+        with pytest.raises(DoesNotHoldError, match="does not apply"):
+            Search(exactly(decision), Fraction(1), [0, 1])
