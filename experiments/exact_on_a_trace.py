@@ -143,11 +143,14 @@ def mean_imbalance(result: olp.SimulationResult) -> tuple[float, float, float]:
 
 
 def _proofs(policy: ExactPolicy) -> dict[str, object]:
-    gaps = [result.relative_gap or 0.0 for result in policy.results if not result.proven]
+    results = policy.results
+    unproven = [number for number, result in enumerate(results, 1) if not result.proven]
+    gaps = [results[number - 1].relative_gap or 0.0 for number in unproven]
     return {
-        "decisions": len(policy.results),
-        "proven": len(policy.results) - len(gaps),
+        "decisions": len(results),
+        "proven": len(results) - len(unproven),
         "unproven_gap_max": max(gaps, default=0.0),
+        "last_unproven_decision": max(unproven, default=0),
     }
 
 
@@ -238,9 +241,9 @@ def plot(table: pd.DataFrame) -> Figure:
     ax.invert_yaxis()
     ax.set_xlabel(f"mean {labelled('imbalance_tokens')}")
     ax.set_title("Rules and exact policies on the same requests")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure: Figure = ax.figure
-    figure.set_size_inches(8, 4)
+    figure.set_size_inches(9, 3.8)
     return figure
 
 
@@ -308,10 +311,11 @@ def write(rows: list[dict[str, object]], states: list[pd.DataFrame], out: Path |
         return
     out.mkdir(parents=True, exist_ok=True)
     options = {"index": False, "float_format": "%.6g", "lineterminator": "\n"}
-    _table(rows).to_csv(out / "exact_on_a_trace.csv", **options)
-    plot(_table(rows)).savefig(out / "exact_on_a_trace.png", dpi=90)
+    stem = f"exact_on_a_trace_{rows[0]['requests']}"
+    _table(rows).to_csv(out / f"{stem}.csv", **options)
+    plot(_table(rows)).savefig(out / f"{stem}.png", dpi=90)
     if states:
-        _mean(states).to_csv(out / "exact_on_a_trace_same_states.csv", **options)
+        _mean(states).to_csv(out / f"{stem}_same_states.csv", **options)
 
 
 if __name__ == "__main__":

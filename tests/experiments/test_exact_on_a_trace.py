@@ -100,6 +100,6 @@ def test_the_reduced_form_writes_its_tables_and_figure(script, tmp_path) -> None
     only = ["--only", "JSQ", "--only", "BR-0", "--only", script.MYOPIC]
     done = CliRunner().invoke(app, ["--reduced", *only, "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    table = pd.read_csv(tmp_path / "exact_on_a_trace.csv")
+    table = pd.read_csv(tmp_path / "exact_on_a_trace_80.csv")
     assert table.case.tolist() == [script.JSQ, "BR-0", script.MYOPIC] * 2
-    assert (tmp_path / "exact_on_a_trace.png").stat().st_size > 5_000
+    assert (tmp_path / "exact_on_a_trace_80.png").stat().st_size > 5_000
