@@ -1,0 +1,88 @@
+"""Least total imbalance of a run: brute force over every maximal policy, bounds below it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from olprouting.engine import simulate
+from olprouting.errors import InputError
+from olprouting.hindsight import hindsight_imbalance, imbalance_bound
+from olprouting.instances import Cluster, StopReason, Trace
+from olprouting.policies import PolicyOptions, make_policy
+
+
+def least(waiting, running, slots, k, releases):
+    """Return the least imbalance from iteration k on: running holds (worker, load, left)."""
+    waiting = waiting + [(s, o) for s, o, t in releases if t == k]
+    later = [release for release in releases if release[2] > k]
+    if not waiting and not running:
+        return least([], [], slots, min(t for _, _, t in later), later) if later else 0
+    free = list(slots)
+    for g, _, _ in running:
+        free[g] -= 1
+    count = min(len(waiting), sum(free))
+    best = None
+    for chosen in itertools.permutations(range(len(waiting)), count):
+        for workers in itertools.product(range(len(slots)), repeat=count):
+            if any(workers.count(g) > free[g] for g in range(len(slots))):
+                continue
+            now = running + [(g, *waiting[i]) for i, g in zip(chosen, workers, strict=True)]
+            loads = [sum(load for h, load, _ in now if h == g) for g in range(len(slots))]
+            rest = [waiting[i] for i in range(len(waiting)) if i not in chosen]
+            after = [(g, load + 1, left - 1) for g, load, left in now if left > 1]
+            value = len(slots) * max(loads) - sum(loads) + least(rest, after, slots, k + 1, later)
+            best = value if best is None else min(best, value)
+    return best
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**9))
+def test_the_program_finds_the_best_of_all_maximal_policies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 5))
+    prompt, decode = rng.integers(1, 9, count), rng.integers(1, 4, count)
+    release = np.sort(rng.integers(1, 4, count))
+    slots = rng.integers(1, 3, 2)
+    trace, cluster = Trace(prompt, decode, release_iteration=release), Cluster(slots)
+    releases = list(zip(prompt.tolist(), decode.tolist(), release.tolist(), strict=True))
+    expected = least([], [], slots.tolist(), 1, releases)
+    result = hindsight_imbalance(trace, cluster)
+    assert result.stop_reason is StopReason.OPTIMAL
+    assert result.total_tokens == result.bound_tokens == expected
+    assert imbalance_bound(trace, cluster) <= expected
+    for name in ("jsq", "br0"):
+        run = simulate(trace, cluster, make_policy(name, 2, PolicyOptions()), seed=0)
+        frame = run.metrics
+        total = frame.mean_imbalance_tokens * frame.iterations
+        assert total >= expected - 1e-6
+
+
+def test_the_forced_bound_is_exact_for_a_single_request_and_0_when_saturated() -> None:
+    alone = Trace([3], [2], release_iteration=[5])
+    assert imbalance_bound(alone, Cluster([1, 1])) == 7  # 3 + 4, the other worker is empty
+    crowd = Trace([3, 3, 9], [1, 1, 1], release_iteration=[1, 1, 1])
+    assert imbalance_bound(crowd, Cluster([1, 1])) == 0
+
+
+def test_no_time_leaves_the_simple_bound() -> None:
+    trace = Trace([5, 3, 2], [3, 2, 2], release_iteration=[1, 2, 9])
+    result = hindsight_imbalance(trace, Cluster([2, 2]), time_limit_s=0)
+    assert result.bound_tokens >= imbalance_bound(trace, Cluster([2, 2])) > 0
+    if result.total_tokens is None:
+        assert result.gap is None
+
+
+def test_what_it_cannot_do_is_said_in_one_line() -> None:
+    trace = Trace([5] * 300, [300] * 300, release_iteration=[1] * 300)
+    with pytest.raises(InputError, match="fewer requests"):
+        hindsight_imbalance(trace, Cluster([2, 2]))
+    with pytest.raises(InputError, match="KV limits"):
+        imbalance_bound(trace, Cluster([2], kv_tokens=[5]))
+    with pytest.raises(InputError, match="release_iteration"):
+        imbalance_bound(Trace([1], [1]), Cluster([2]))
+    assert hindsight_imbalance(trace.head(0), Cluster([2])).total_tokens == 0
