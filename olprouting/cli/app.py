@@ -10,6 +10,7 @@ import typer
 from olprouting.cli.doctor import doctor
 from olprouting.cli.forecast import forecast_app
 from olprouting.cli.gaps import gaps
+from olprouting.cli.hindsight import hindsight
 from olprouting.cli.instances import instances_app
 from olprouting.cli.interrupts import exit_on_interrupt
 from olprouting.cli.prices import prices
@@ -31,6 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(gaps)
+app.command()(hindsight)
 app.command()(prices)
 app.command()(simulate)
 app.command()(solve)

@@ -191,7 +191,7 @@ def prices(
         ),
     )
     study = _Study(
-        _workload(trace, requests, rate, period_s, seed),
+        poisson_workload(trace, requests, rate, period_s, seed),
         cluster,
         options,
         noise,
@@ -340,7 +340,10 @@ def _period_s(cluster: Cluster, clock: str, period_seconds: float | None) -> flo
     )
 
 
-def _workload(name: str, requests: int, rate: float, period_s: float | None, seed: int) -> Trace:
+def poisson_workload(
+    name: str, requests: int, rate: float, period_s: float | None, seed: int
+) -> Trace:
+    """Return the first requests of a trace, with Poisson arrivals by period (or at times)."""
     import numpy as np
 
     from olprouting.price_report import poisson_by_period

@@ -118,12 +118,9 @@ class SmoothedDual:
         while stride <= self._longest:
             strides.append(stride)
             stride *= 4
-        strides = strides[1:] or [1]
-        coarse = [
-            Stage(width, stride, 150, 1e-4)
-            for stride in reversed(strides)
-            for width in COARSE_WIDTHS
-        ]
+        strides = strides[:0:-1] or [1]
+        coarse = [Stage(width, strides[0], 150, 1e-4) for width in COARSE_WIDTHS]
+        coarse += [Stage(COARSE_WIDTHS[-1], stride, 150, 1e-4) for stride in strides[1:]]
         return coarse + [Stage(width, 1, 400, 1e-2 * width) for width in FINE_WIDTHS]
 
     def minimise(self) -> Iterator[Stage]:

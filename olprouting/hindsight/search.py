@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,16 @@ REACHES = (30, 100, 300)
 MOST = (8, 16, 32)
 
 
+class _State(NamedTuple):
+    """A schedule and the room it leaves; replaced as a whole: Ctrl-C finds no half of it."""
+
+    key: Floats
+    slots: Ints
+    room: Ints
+    device: Ints
+    start: Ints
+
+
 class ScheduleSearch:
     """The best schedule so far, and its improvement.
 
@@ -40,10 +50,8 @@ class ScheduleSearch:
         self._starts = starts
         self._kind = problem.classes()[0]
         self._rng = np.random.default_rng(seed)
-        self._key = starts.arrival.astype(np.float64)
-        count = len(problem)
-        self._device, self._start = np.full(count, -1), np.full(count, -1)
-        self._slots, self._room = self._empty()
+        nobody = np.full(len(problem), -1)
+        self._state = _State(np.zeros(len(problem)), *self._empty(), nobody, nobody.copy())
         self.value = 0.0
         self._rounds = 100
 
@@ -69,22 +77,11 @@ class ScheduleSearch:
         for key in (mean, last):
             order = np.argsort(key, kind="stable")
             for scales in SWEEPS:
-                slots, room = self._empty()
-                device, start = np.empty_like(self._device), np.empty_like(self._start)
-                value = build(
-                    self._starts,
-                    self._kind,
-                    order,
-                    prices,
-                    np.array(scales),
-                    slots,
-                    room,
-                    device,
-                    start,
-                )
+                starts = np.empty((2, len(order)), np.int64)
+                state = _State(mean, *self._empty(), *starts)
+                value = build(self._starts, self._kind, order, prices, np.array(scales), *state[1:])
                 if value > self.value:
-                    self.value, self._key = value, mean
-                    self._slots, self._room, self._device, self._start = slots, room, device, start
+                    self.value, self._state = value, state
 
     def improve(self, seconds: float) -> None:
         """Search around the best schedule for about so long."""
@@ -95,11 +92,7 @@ class ScheduleSearch:
             self.value += improve(
                 self._starts,
                 self._kind,
-                self._key,
-                self._slots,
-                self._room,
-                self._device,
-                self._start,
+                *self._state,
                 self._rounds,
                 int(self._rng.choice(REACHES)),
                 int(self._rng.choice(MOST)),
@@ -110,5 +103,5 @@ class ScheduleSearch:
 
     def schedule(self) -> Schedule:
         """Return a copy of the best schedule."""
-        start = np.where(self._start >= 0, self._start + 1, -1)
-        return Schedule(self._device.copy(), start)
+        start = self._state.start
+        return Schedule(self._state.device.copy(), np.where(start >= 0, start + 1, -1))

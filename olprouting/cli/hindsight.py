@@ -1,0 +1,188 @@
+"""`olprouting hindsight`: what any router could have collected on a trace, and what some did."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from olprouting.cli import options as o
+from olprouting.cli import prices as p
+from olprouting.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from olprouting.cli.progress import Advance
+    from olprouting.hindsight import CertifiedRatio, HindsightResult
+    from olprouting.instances import Cluster, Trace
+    from olprouting.policies import PolicyOptions
+
+DevicesOption = Annotated[
+    int, typer.Option("--devices", "--workers", min=1, help="Devices G, all alike.")
+]
+KvOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="KV tokens per device M; no limit by default.", show_default=False),
+]
+LastPeriodOption = Annotated[int, typer.Option(min=1, help="T, the last period.")]
+PoliciesOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Comma-separated rules to run on the same trace: bid-price, jsq, ...",
+        show_default=False,
+    ),
+]
+TimeLimitOption = Annotated[
+    float, typer.Option(min=0.0, help="Seconds for the search; the proof comes on top.")
+]
+GapOption = Annotated[
+    float, typer.Option(min=0.0, help="Stop when bound and schedule are that close.")
+]
+
+
+def hindsight(
+    trace: o.TraceOption = o.DEFAULT_TRACE,
+    requests: p.RequestsOption = 300,
+    weights: p.WeightsOption = "tail-latency",
+    t1: p.T1Option = 400.0,
+    t2: p.T2Option = 49.0,
+    devices: DevicesOption = 4,
+    slots: p.SlotsOption = 16,
+    kv_tokens: KvOption = 20_000,
+    rate: p.RateOption = 0.4,
+    periods: LastPeriodOption = 1000,
+    policies: PoliciesOption = None,
+    time_limit: TimeLimitOption = 60.0,
+    gap: GapOption = 0.01,
+    seed: o.SeedOption = 0,
+    out: p.OutOption = None,
+    as_json: o.JsonOption = False,
+) -> None:
+    """Bound the reward of any router on a trace, show a schedule close to it, and rate policies.
+
+    Without arguments: 300 requests drawn from the embedded profile of the Azure 2023 conversation
+    trace, at 0.4 requests per period. ``--out`` saves a result that ``olprouting verify`` checks.
+    """
+    folder = None if out is None else o.writable_folder(out)
+    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.hindsight import hindsight as bound_and_schedule
+    from olprouting.instances import Cluster
+    from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
+
+    limits = None if kv_tokens is None else [kv_tokens] * devices
+    cluster = Cluster.homogeneous(devices, slots, kv_tokens=limits)
+    period = PeriodOptions(weights=p.parse_weights(weights), t1=t1, t2=t2, periods=periods)
+    options = PolicyOptions(period=period)
+    names = o.names(policies)
+    for name in names:
+        make_policy(name, devices, options)  # an unknown name is an error now, not after the search
+    workload = p.poisson_workload(trace, requests, rate, None, seed)
+    announce_compilation()
+    with progress_bar() as advance:
+        found = bound_and_schedule(
+            workload,
+            cluster,
+            period.weights,
+            periods=periods,
+            t1=t1,
+            t2=t2,
+            time_limit_s=time_limit,
+            gap=gap,
+            seed=seed,
+            on_progress=advance,
+        )
+        written = found.write(folder) if folder is not None else ()
+        interrupted = found.stop_reason == "interrupted"
+        runs: list[tuple[CertifiedRatio, float]] = []
+        if not interrupted:
+            try:
+                for name in names:
+                    runs.append(  # noqa: PERF401 - what is finished is kept
+                        _rated(name, workload, cluster, options, found, seed, advance)
+                    )
+            except KeyboardInterrupt:
+                interrupted = True
+    if as_json:
+        typer.echo(json.dumps(_document(found, runs)))
+    else:
+        _print_result(found, cluster)
+        if runs:
+            _print_runs(runs)
+    for path in written:
+        typer.echo(f"wrote {path}", err=True)
+    if interrupted:
+        raise KeyboardInterrupt
+
+
+def _rated(
+    name: str,
+    trace: Trace,
+    cluster: Cluster,
+    options: PolicyOptions,
+    found: HindsightResult,
+    seed: int,
+    advance: Advance,
+) -> tuple[CertifiedRatio, float]:
+    """Run a rule; return its certified ratio and the reward of all its starts."""
+    from olprouting.engine import KvOptions, simulate
+    from olprouting.hindsight import certified_ratio
+    from olprouting.instances.request_curves import Kernel
+    from olprouting.policies import make_policy
+    from olprouting.price_report import collected_reward
+
+    run = simulate(
+        trace,
+        cluster,
+        make_policy(name, cluster.workers, options),
+        seed=seed,
+        periods=options.period.periods,
+        kv=None if cluster.kv_tokens is None else KvOptions(oversize="reject"),
+        on_progress=lambda done, total: advance(f"run {name}", done, total),
+    )
+    if run.interrupted:
+        raise KeyboardInterrupt
+    return certified_ratio(run, found), collected_reward(run, options.period, Kernel.DECODE)
+
+
+def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) -> dict[str, Any]:
+    return {
+        "trace": found.name,
+        "requests": len(found.problem),
+        "started": found.schedule.started,
+        "bound": found.bound,
+        "value": found.value,
+        "gap": found.gap,
+        "proven_by": found.proven_by,
+        "stop_reason": str(found.stop_reason),
+        "evaluations": found.evaluations,
+        "wall_s": found.wall_s,
+        "proof_s": found.proof_s,
+        "policies": [asdict(ratio) | {"reward_of_all_starts": reward} for ratio, reward in runs],
+    }
+
+
+def _print_result(found: HindsightResult, cluster: Cluster) -> None:
+    kv = "no KV limit" if cluster.kv_tokens is None else f"{cluster.kv_tokens[0]:,} KV tokens"
+    typer.echo(
+        f"{found.name}: {len(found.problem)} requests on {cluster.workers} devices x "
+        f"{cluster.slots[0]} slots x {kv}, T={found.problem.periods}"
+    )
+    typer.echo(found.summary())
+
+
+def _print_runs(runs: list[tuple[CertifiedRatio, float]]) -> None:
+    print_table(
+        "Policies against hindsight",
+        {"policy": [ratio.policy for ratio, _ in runs]},
+        {
+            "reward": [f"{reward:,.1f}" for _, reward in runs],
+            "counted": [f"{ratio.reward:,.1f}" for ratio, _ in runs],
+            "started": [str(ratio.started) for ratio, _ in runs],
+            "preempted": [str(ratio.preempted) for ratio, _ in runs],
+            "of the bound": [
+                "-" if ratio.ratio is None else f"{ratio.ratio:.2%}" for ratio, _ in runs
+            ],
+        },
+        "reward: of all starts; counted, and compared with the bound: of those never preempted",
+    )

@@ -1,0 +1,83 @@
+"""`olprouting hindsight` as a user meets it: real processes, exit codes, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SMALL = [
+    *("--requests", "30", "--devices", "2", "--slots", "4", "--kv-tokens", "9000"),
+    *("--periods", "300", "--rate", "0.2"),
+]
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "olprouting", *arguments]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments), capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def test_bound_schedule_and_policies_are_printed_and_the_saved_result_verifies(tmp_path):
+    out = tmp_path / "out"
+    policies = ("--policies", "jsq,bid-price")
+    done = run("hindsight", *SMALL, *policies, "--time-limit", "1", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    for word in ("bound", "schedule", "gap", "weak duality", "jsq", "bid-price", "of the bound"):
+        assert word in done.stdout
+    assert "hindsight.json" in {path.name for path in out.iterdir()}
+    checked = run("verify", str(out / "hindsight.json"))
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_json_is_all_that_stands_on_stdout():
+    done = run("hindsight", *SMALL, "--time-limit", "0.2", "--policies", "jsq", "--json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["bound"] >= document["value"] > 0
+    assert 0 < document["policies"][0]["ratio"] <= 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+def test_ctrl_c_prints_what_there_is():
+    arguments = ["hindsight", *SMALL, "--gap", "0", "--time-limit", "300"]
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = listen + "from olprouting.__main__ import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        time.sleep(4)  # in the search, or still importing: then there is nothing to print
+        process.send_signal(signal.SIGINT)
+        stdout, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert not stdout or "interrupted" in stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--weights", "no-such"], "unknown weight set"),
+        (["--policies", "no-such"], "unknown policy"),
+        (["--t1", "0"], "t1"),
+        (["--rate", "0"], "rate"),
+        (["--trace", "no-such.csv"], "no-such.csv"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(arguments, complaint):
+    done = run("hindsight", *SMALL, "--time-limit", "0", *arguments)
+    assert done.returncode == 2
+    assert complaint in done.stderr
+    assert done.stderr.strip().count("\n") == 0
+    assert done.stdout == ""
