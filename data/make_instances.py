@@ -24,17 +24,15 @@ import numpy as np
 from olprouting.certificates import prove_decision, verify
 from olprouting.exact import SolveOptions, solve
 from olprouting.exact.period import solve_period
-from olprouting.hindsight import HindsightProblem, hindsight
+from olprouting.hindsight import HindsightProblem, solve_hindsight
 from olprouting.instances import (
     WEIGHT_SETS,
-    Cluster,
     Decision,
     PeriodProblem,
     PeriodResult,
     SloWeights,
     SolveResult,
     StopReason,
-    Trace,
 )
 from olprouting.library.catalogue import FOLDERS, Entry
 from olprouting.traces import from_profile
@@ -397,25 +395,7 @@ def best_results(instance: Instance) -> list[dict[str, Any]]:
 
 def _hindsight(problem: HindsightProblem) -> dict[str, Any]:
     """Return bound and schedule without the problem, which has a file of its own."""
-    trace = Trace(
-        problem.prompt_tokens,
-        problem.decode_tokens,
-        release_iteration=problem.arrival_period,
-        name="library",
-    )
-    result = hindsight(
-        trace,
-        Cluster(problem.slots, problem.kv_tokens),
-        problem.weights,
-        periods=problem.periods,
-        t1=problem.t1,
-        t2=problem.t2,
-        kernel=problem.kernel,
-        age_offset=problem.age_offset,
-        inclusive=problem.inclusive,
-        time_limit_s=LIMIT_S / 2,
-        gap=1e-6,
-    )
+    result = solve_hindsight(problem, name="library", time_limit_s=LIMIT_S / 2, gap=1e-6)
     plain = dataclasses.replace(result, wall_s=0.0, proof_s=0.0, evaluations=0, history=())
     document = plain.to_document()
     return {name: document[name] for name in document if name not in ("problem", "versions")}

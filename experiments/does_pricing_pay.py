@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pandas as pd
 import typer
-from scipy import stats
 
 import olprouting as olp
 from olprouting.price_report import RunOutcome, poisson_by_period, require_equal_limits
 from olprouting.prices import ClippedRewardsWarning
+from olprouting.studies.summary import t_interval
 from olprouting.traces import profile_names
 
 if TYPE_CHECKING:
@@ -73,8 +73,9 @@ class Setting:
     def cluster(self) -> olp.Cluster:
         """The devices."""
         step = olp.StepTime.preset("llama-2-7b-a100-tp1", self.slots)
-        limits = [self.kv_tokens] * self.devices
-        return olp.Cluster([self.slots] * self.devices, kv_tokens=limits, step_time=step)
+        return olp.Cluster.homogeneous(
+            self.devices, self.slots, kv_tokens=self.kv_tokens, step_time=step
+        )
 
 
 @dataclass(frozen=True)
@@ -220,8 +221,8 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for case, group in runs.groupby("case", sort=False):
         for metric in METRICS:
-            mean, low, high = interval(group[metric].to_numpy())
-            shift, least, most = interval(group[f"difference_{metric}"].to_numpy())
+            mean, low, high = t_interval(group[metric].to_numpy(), LEVEL)
+            shift, least, most = t_interval(group[f"difference_{metric}"].to_numpy(), LEVEL)
             rows.append(
                 {
                     "case": case,
@@ -252,15 +253,6 @@ def compare(runs: pd.DataFrame, case: str) -> pd.DataFrame:
     for metric in METRICS:
         rows[f"difference_{metric}"] = rows[metric] - rows.seed.map(base[metric])
     return summarise(rows)
-
-
-def interval(values: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean and its t interval; values that are all equal have none but themselves."""
-    mean = float(values.mean())
-    spread = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
-    half = float(stats.t.ppf((1 + LEVEL) / 2, max(1, len(values) - 1))) * spread
-    half /= len(values) ** 0.5
-    return mean, mean - half, mean + half
 
 
 def to_markdown(runs: pd.DataFrame) -> str:

@@ -70,8 +70,9 @@ class Setting:
     def cluster(self) -> olp.Cluster:
         """The devices."""
         step = olp.StepTime.preset("llama-2-7b-a100-tp1", self.slots)
-        limits = [self.kv_tokens] * self.devices
-        return olp.Cluster([self.slots] * self.devices, kv_tokens=limits, step_time=step)
+        return olp.Cluster.homogeneous(
+            self.devices, self.slots, kv_tokens=self.kv_tokens, step_time=step
+        )
 
 
 def rules(setting: Setting) -> dict[str, tuple[str, olp.BidPriceOptions]]:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import pandas as pd
 import typer
-from scipy import stats
 
 import olprouting as olp
 from olprouting.plots.axes import axes_or_new, labelled
+from olprouting.studies.summary import t_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,10 +103,8 @@ def summarise(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _half_width(values: pd.Series) -> float:
-    if len(values) < 2:
-        return float("nan")
-    quantile = stats.t.ppf((1 + LEVEL) / 2, len(values) - 1)
-    return float(quantile * values.std(ddof=1) / np.sqrt(len(values)))
+    mean, _, high = t_interval(values.to_numpy(), LEVEL)
+    return high - mean
 
 
 def plot(summary: pd.DataFrame) -> Figure:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olprouting.cli import options as o
-from olprouting.cli import prices as p
+from olprouting.cli import period_options as p
 from olprouting.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def hindsight(
     from olprouting.instances import Cluster
     from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
 
-    limits = None if kv_tokens is None else [kv_tokens] * devices
-    cluster = Cluster.homogeneous(devices, slots, kv_tokens=limits)
+    cluster = Cluster.homogeneous(devices, slots, kv_tokens=kv_tokens)
     period = PeriodOptions(weights=p.parse_weights(weights), t1=t1, t2=t2, periods=periods)
     options = PolicyOptions(period=period)
     names = o.names(policies)

@@ -161,8 +161,7 @@ def make_cluster(workers: int, slots: int, step_time: str, kv_tokens: int | None
     from olprouting.instances import Cluster, StepTime
 
     preset = StepTime.preset(step_time, slots)
-    limits = None if kv_tokens is None else [kv_tokens] * workers
-    return Cluster.homogeneous(workers, slots, kv_tokens=limits, step_time=preset)
+    return Cluster.homogeneous(workers, slots, kv_tokens=kv_tokens, step_time=preset)
 
 
 def writable_folder(folder: Path) -> Path:

@@ -4,39 +4,27 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli import period_options as p
 from olprouting.cli.price_tables import print_front, print_report, warn_never_started
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from olprouting.cli.progress import Advance
-    from olprouting.instances import Cluster, SloWeights, Trace
+    from olprouting.instances import Cluster, Trace
     from olprouting.policies import PolicyOptions
 
 DEFAULT_REQUESTS = 250
 
-RequestsOption = Annotated[int, typer.Option(min=1, help="Use the first so many requests.")]
-WeightsOption = Annotated[
-    str,
-    typer.Option(
-        help="A published set (tail-latency, requests, ...) or six numbers: alpha,beta,gamma,"
-        "sigma,zeta1,zeta2; fractions such as 1/400 will do."
-    ),
-]
-T1Option = Annotated[float, typer.Option(help="Threshold of end-to-end latency, in periods.")]
-T2Option = Annotated[float, typer.Option(help="Threshold of time to first token, in periods.")]
 DevicesOption = Annotated[int, typer.Option(min=1, help="Devices G.")]
-SlotsOption = Annotated[int, typer.Option(min=1, help="Slots per device B, for every rule.")]
 KvOption = Annotated[int, typer.Option(min=1, help="KV tokens per device M, for every rule.")]
-RateOption = Annotated[float, typer.Option(help="Poisson arrivals per period, > 0.")]
 NoiseOption = Annotated[
     float, typer.Option(help="Forecast lengths are off by up to this share, 0..1.")
 ]
@@ -110,21 +98,18 @@ PeriodSecondsOption = Annotated[
     ),
 ]
 TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact solve.")]
-OutOption = Annotated[
-    Path | None, typer.Option(help="Folder for tables and figures.", show_default=False)
-]
 
 
 def prices(
     trace: o.TraceOption = o.DEFAULT_TRACE,
-    requests: RequestsOption = DEFAULT_REQUESTS,
-    weights: WeightsOption = "tail-latency",
-    t1: T1Option = 400.0,
-    t2: T2Option = 49.0,
+    requests: p.RequestsOption = DEFAULT_REQUESTS,
+    weights: p.WeightsOption = "tail-latency",
+    t1: p.T1Option = 400.0,
+    t2: p.T2Option = 49.0,
     devices: DevicesOption = 4,
-    slots: SlotsOption = 29,
+    slots: p.SlotsOption = 29,
     kv_tokens: KvOption = 20_000,
-    rate: RateOption = 0.4,
+    rate: p.RateOption = 0.4,
     noise: NoiseOption = 0.2,
     periods: PeriodsOption = 1000,
     last_period: LastPeriodOption = "fixed",
@@ -150,7 +135,7 @@ def prices(
     oversize: o.OversizeOption = "reject",
     ties: o.TiesOption = "random",
     seed: o.SeedOption = 0,
-    out: OutOption = None,
+    out: p.OutOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
     """Run the bid-price rule and others at equal limits; judge its prices and starts exactly.
@@ -161,14 +146,13 @@ def prices(
     folder = None if out is None else o.writable_folder(out)
     from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions
 
-    cluster = o.make_cluster(devices, slots, step_time)
-    cluster = cluster.replace(kv_tokens=[kv_tokens] * devices)
+    cluster = o.make_cluster(devices, slots, step_time, kv_tokens)
     period_s = _period_s(cluster, clock, period_seconds)
     options = PolicyOptions(
         ties=ties,
         time_limit_s=time_limit,
         period=PeriodOptions(
-            weights=parse_weights(weights),
+            weights=p.parse_weights(weights),
             t1=t1,
             t2=t2,
             periods=periods,
@@ -191,7 +175,7 @@ def prices(
         ),
     )
     study = _Study(
-        poisson_workload(trace, requests, rate, period_s, seed),
+        p.poisson_workload(trace, requests, rate, period_s, seed),
         cluster,
         options,
         noise,
@@ -289,32 +273,6 @@ def _finish(written: Iterable[Path], interrupted: bool) -> None:
         raise KeyboardInterrupt
 
 
-def parse_weights(text: str) -> SloWeights:
-    """Return the weights that a name or six numbers stand for.
-
-    Raises
-    ------
-    InputError
-        If there is no such set, or the numbers are not six, finite and >= 0.
-    """
-    from olprouting.instances import SloWeights
-
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) == 1:
-        return SloWeights.preset(text)
-    if len(parts) != 6:
-        raise InputError(
-            f"--weights {text!r}: expected six numbers (alpha,beta,gamma,sigma,zeta1,zeta2), got "
-            f"{len(parts)}"
-        )
-    try:
-        return SloWeights(*(float(Fraction(part)) for part in parts))
-    except (ValueError, ZeroDivisionError, OverflowError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"--weights {text!r}: {error}") from None
-
-
 def _normalizer(text: str) -> float | str:
     if text == "auto":
         return text
@@ -338,15 +296,3 @@ def _period_s(cluster: Cluster, clock: str, period_seconds: float | None) -> flo
         int(cluster.slots[0]),
         int(cluster.kv_tokens[0]),
     )
-
-
-def poisson_workload(
-    name: str, requests: int, rate: float, period_s: float | None, seed: int
-) -> Trace:
-    """Return the first requests of a trace, with Poisson arrivals by period (or at times)."""
-    import numpy as np
-
-    from olprouting.price_report import poisson_by_period
-
-    trace = o.load_workload(name, requests, "backlog", 1, seed).trace
-    return poisson_by_period(trace, rate, np.random.default_rng([seed, 2]), period_s)

@@ -9,6 +9,7 @@ import numpy as np
 
 from olprouting.engine import DecisionEvent, SimulationResult, simulate
 from olprouting.engine.reservoir import Reservoir
+from olprouting.forecasts import Oracle
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -91,10 +92,11 @@ def sample_run(
     """
     decisions: Reservoir[SampledDecision] = Reservoir(sample_size, np.random.default_rng([seed, 1]))
     dispatch_s: list[float] = []
+    by_oracle = forecast is None or isinstance(forecast, Oracle)
 
     def on_decision(event: DecisionEvent) -> None:
         dispatch_s.append(event.dispatch_s)
-        decisions.offer(lambda: _sampled(event, forecast is None))
+        decisions.offer(lambda: _sampled(event, by_oracle))
 
     result = simulate(
         trace, cluster, policy, seed=seed, forecast=forecast, on_decision=on_decision, **options

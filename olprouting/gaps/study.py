@@ -105,7 +105,7 @@ def measure_gaps(
                 sample_size=decisions,
                 seed=seed,
                 backlog=backlog,
-                forecast=None if isinstance(forecast, Oracle) else forecast,
+                forecast=forecast,
                 projection=projection,
                 refresh=refresh,
                 series_every=1,

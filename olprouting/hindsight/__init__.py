@@ -9,7 +9,7 @@ from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.ratio import CertifiedRatio, certified_ratio
 from olprouting.hindsight.result import HindsightResult
 from olprouting.hindsight.schedule import Schedule, schedule_fault
-from olprouting.hindsight.solve import hindsight
+from olprouting.hindsight.solve import hindsight, solve_hindsight
 
 __all__ = [
     "CertifiedRatio",
@@ -22,4 +22,5 @@ __all__ = [
     "hindsight_imbalance",
     "imbalance_bound",
     "schedule_fault",
+    "solve_hindsight",
 ]

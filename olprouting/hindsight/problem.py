@@ -10,7 +10,7 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.instances import SloWeights
-from olprouting.instances._checks import latency_threshold, token_vector
+from olprouting.instances._checks import latency_threshold, token_vector, whole
 from olprouting.instances.documents import refuse_wrong_fields
 from olprouting.instances.request_curves import (
     active_periods,
@@ -94,7 +94,8 @@ class HindsightProblem:
         if not len(self.slots):
             raise InputError("slots must name at least one device")
         for name, least in (("periods", 1), ("age_offset", 0)):
-            _whole(name, getattr(self, name), least)
+            if whole(name, getattr(self, name), least) > MAX_TOKENS:
+                raise InputError(f"{name} = {getattr(self, name)} is beyond 2^40")
         latency_threshold("t1", self.t1)
         latency_threshold("t2", self.t2)
         object.__setattr__(self, "kernel", str(parse_kernel(self.kernel)))
@@ -214,10 +215,3 @@ def _refuse_huge(name: str, column: Ints) -> None:
     if len(column) and column.max() > MAX_TOKENS:
         row = int(column.argmax())
         raise InputError(f"{name}[{row}] = {column[row]} is beyond 2^40; give smaller units")
-
-
-def _whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} = {value!r} must be a whole number >= {least}")
-    if value > MAX_TOKENS:
-        raise InputError(f"{name} = {value} is beyond 2^40")

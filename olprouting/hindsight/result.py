@@ -257,6 +257,8 @@ class HindsightResult:
         tuple of Path
             The files written.
         """
+        from olprouting.plots.axes import save
+
         folder.mkdir(parents=True, exist_ok=True)
         document, starts, history, figure = (
             folder / name
@@ -270,9 +272,7 @@ class HindsightResult:
         document.write_text(json.dumps(self.to_document()), encoding="utf-8")
         self.to_frame().to_csv(starts, index=False)
         self.history_frame().to_csv(history, index=False)
-        drawn = self.plot().get_figure(root=True)
-        assert drawn is not None
-        drawn.savefig(figure, dpi=150)
+        save(self.plot(), figure)
         return document, starts, history, figure
 
 

@@ -88,8 +88,6 @@ def hindsight(
     InputError
         If an argument is out of range, or the trace has no releases by period.
     """
-    positive("time_limit_s", time_limit_s, zero_allowed=True)
-    positive("gap", gap, zero_allowed=True)
     problem = HindsightProblem.of(
         trace,
         cluster,
@@ -101,10 +99,39 @@ def hindsight(
         age_offset=age_offset,
         inclusive=inclusive,
     )
+    return solve_hindsight(
+        problem,
+        name=trace.name,
+        time_limit_s=time_limit_s,
+        gap=gap,
+        seed=seed,
+        on_progress=on_progress,
+    )
+
+
+def solve_hindsight(
+    problem: HindsightProblem,
+    *,
+    name: str = "problem",
+    time_limit_s: float = 60.0,
+    gap: float = 0.01,
+    seed: int = 0,
+    on_progress: OnProgress | None = None,
+) -> HindsightResult:
+    """Return bound and schedule of a problem as it stands; see `hindsight`.
+
+    `name` is for reports.
+
+    Raises
+    ------
+    InputError
+        If an argument is out of range.
+    """
+    positive("time_limit_s", time_limit_s, zero_allowed=True)
+    positive("gap", gap, zero_allowed=True)
     if problem.periods > MAX_PERIODS:
-        raise InputError(f"periods = {periods} must be at most {MAX_PERIODS}")
-    run = _Run(time_limit_s, gap, on_progress)
-    return run.solve(problem, seed, trace.name)
+        raise InputError(f"periods = {problem.periods} must be at most {MAX_PERIODS}")
+    return _Run(time_limit_s, gap, on_progress).solve(problem, seed, name)
 
 
 class _Run:

@@ -66,6 +66,14 @@ def positive(name: str, value: float, *, zero_allowed: bool = False) -> float:
     return value
 
 
+def whole(name: str, value: Any, at_least: int) -> int:
+    """Return `value` if it is an integer >= `at_least`."""
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not integer or value < at_least:
+        raise InputError(f"{name} = {value!r} must be an integer >= {at_least}")
+    return int(value)
+
+
 def latency_threshold(name: str, value: Any) -> float:
     """Return `value` if it is a number of periods >= 1: nobody can be faster than one period."""
     number = isinstance(value, int | float | np.integer | np.floating)

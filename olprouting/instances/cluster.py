@@ -150,11 +150,24 @@ class Cluster:
             object.__setattr__(self, "step_time", preset)
 
     @classmethod
-    def homogeneous(cls, workers: int = 8, slots: int = 72, **fields: Any) -> Self:
-        """Return a cluster of `workers` equal workers with `slots` slots each."""
+    def homogeneous(
+        cls,
+        workers: int = 8,
+        slots: int = 72,
+        *,
+        kv_tokens: Any = None,
+        **fields: Any,
+    ) -> Self:
+        """Return a cluster of `workers` equal workers with `slots` slots each.
+
+        One number as `kv_tokens` is the limit of every worker; the other fields are those of the
+        class.
+        """
         if workers < 1:
             raise InputError(f"workers = {workers} must be >= 1")
-        return cls(slots=np.full(workers, slots), **fields)
+        if kv_tokens is not None and np.ndim(kv_tokens) == 0:
+            kv_tokens = [kv_tokens] * workers
+        return cls(slots=np.full(workers, slots), kv_tokens=kv_tokens, **fields)
 
     @property
     def workers(self) -> int:

@@ -16,6 +16,7 @@ from olprouting.instances._checks import (
     latency_threshold,
     number_array,
     token_vector,
+    whole,
 )
 from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 from olprouting.instances.request_curves import (
@@ -92,7 +93,7 @@ class PeriodProblem:
 
     def __post_init__(self) -> None:
         for name, least in (("periods", 1), ("period", 1), ("clipped", 0)):
-            object.__setattr__(self, name, _whole(name, getattr(self, name), least))
+            object.__setattr__(self, name, whole(name, getattr(self, name), least))
         if self.period > self.periods:
             raise InputError(f"period = {self.period} must be at most periods = {self.periods}")
         if not isinstance(self.weights, SloWeights):
@@ -100,7 +101,7 @@ class PeriodProblem:
         if not isinstance(self.inclusive, bool):
             raise InputError(f"inclusive = {self.inclusive!r} must be true or false")
         if self.age_offset is not None:
-            object.__setattr__(self, "age_offset", _whole("age_offset", self.age_offset, 0))
+            object.__setattr__(self, "age_offset", whole("age_offset", self.age_offset, 0))
         object.__setattr__(self, "kernel", parse_kernel(self.kernel))
         for name in ("t1", "t2"):
             object.__setattr__(self, name, latency_threshold(name, getattr(self, name)))
@@ -275,13 +276,6 @@ class PeriodProblem:
             **requests,
             **options,
         )
-
-
-def _whole(name: str, value: Any, least: int) -> int:
-    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not integer or value < least:
-        raise InputError(f"{name} = {value!r} must be an integer >= {least}")
-    return int(value)
 
 
 def _columns(where: str, rows: Any, names: tuple[str, ...]) -> dict[str, Any]:

@@ -159,6 +159,8 @@ class ParetoFront:
         tuple of Path
             The files written.
         """
+        from olprouting.plots.axes import save
+
         folder.mkdir(parents=True, exist_ok=True)
         csv, parquet, document, figure = (
             folder / f"pareto.{suffix}" for suffix in ("csv", "parquet", "json", "png")
@@ -166,9 +168,7 @@ class ParetoFront:
         self.to_frame().to_csv(csv, index=False)
         self.to_frame().to_parquet(parquet, index=False)
         document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
-        drawn = self.plot().get_figure(root=True)
-        assert drawn is not None
-        drawn.savefig(figure, dpi=150)
+        save(self.plot(), figure)
         return csv, parquet, document, figure
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from olprouting.errors import InputError, member_named
-from olprouting.instances._checks import positive
+from olprouting.instances._checks import positive, whole
 from olprouting.prices.pricing_kernels import evaluate
 from olprouting.prices.result import PriceResult, verdict
 from olprouting.prices.scaling import Scaling
@@ -68,9 +68,9 @@ class DescentOptions:
     step_rule: StepRule | str = StepRule.CONSTANT
 
     def __post_init__(self) -> None:
-        _whole("steps", self.steps, 0)
+        whole("steps", self.steps, 0)
         if self.batch is not None:
-            _whole("batch", self.batch, 1)
+            whole("batch", self.batch, 1)
         object.__setattr__(self, "step_size", float(positive("step_size", self.step_size)))
         object.__setattr__(self, "step_rule", member_named(StepRule, "step rule", self.step_rule))
 
@@ -139,7 +139,7 @@ def learn_prices(
     began = time.perf_counter()
     options = options or DescentOptions()
     iterate = member_named(Iterate, "iterate", iterate)
-    _whole("every", every, 1)
+    whole("every", every, 1)
     count = problem.columns.size
     check_problem(problem)
     scaling = scaling_of(problem)
@@ -248,8 +248,3 @@ def _start(
     scaled = np.stack(scaling.scaled_prices(*given))
     scaled[:, :, problem.width :] = 0.0
     return scaled
-
-
-def _whole(name: str, value: int, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} = {value!r} must be an integer >= {least}")

@@ -240,8 +240,9 @@ class ClusterSize:
             If a number is out of range or the preset is unknown.
         """
         step = StepTime.preset(self.step_time, self.slots)
-        limits = None if self.kv_tokens is None else [self.kv_tokens] * self.workers
-        return Cluster.homogeneous(self.workers, self.slots, kv_tokens=limits, step_time=step)
+        return Cluster.homogeneous(
+            self.workers, self.slots, kv_tokens=self.kv_tokens, step_time=step
+        )
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from olprouting.certificates import DoesNotHoldError, Verdict, verify
 from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.hindsight_value import ExactHindsight
 from olprouting.errors import InputError
-from olprouting.hindsight import HindsightProblem, HindsightResult, hindsight
-from olprouting.instances import WEIGHT_SETS, Cluster, SloWeights, Trace
+from olprouting.hindsight import HindsightProblem, HindsightResult, solve_hindsight
+from olprouting.instances import WEIGHT_SETS, SloWeights
 
 
 def random_problem(seed: int, requests: int = 5, periods: int = 12) -> HindsightProblem:
@@ -41,22 +41,7 @@ def random_problem(seed: int, requests: int = 5, periods: int = 12) -> Hindsight
 
 
 def solved(problem: HindsightProblem, time_limit_s: float = 0.3) -> HindsightResult:
-    trace = Trace(
-        problem.prompt_tokens, problem.decode_tokens, release_iteration=problem.arrival_period
-    )
-    return hindsight(
-        trace,
-        Cluster(problem.slots, problem.kv_tokens),
-        problem.weights,
-        periods=problem.periods,
-        t1=problem.t1,
-        t2=problem.t2,
-        kernel=problem.kernel,
-        age_offset=problem.age_offset,
-        inclusive=problem.inclusive,
-        time_limit_s=time_limit_s,
-        gap=0.0,
-    )
+    return solve_hindsight(problem, name="trace", time_limit_s=time_limit_s, gap=0.0)
 
 
 def exactly(problem: HindsightProblem) -> ExactHindsight:

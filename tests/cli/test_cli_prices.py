@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from olprouting.cli.prices import parse_weights
+from olprouting.cli.period_options import parse_weights
 from olprouting.errors import InputError
 from olprouting.instances import WEIGHT_SETS
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pandas as pd
 import pytest
+from experiment_scripts import load_script
 from typer.testing import CliRunner
 
 import olprouting as olp
 
-SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "exact_on_a_trace.py"
-
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("exact_on_a_trace", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    return load_script("exact_on_a_trace")
 
 
 @pytest.fixture(scope="module")

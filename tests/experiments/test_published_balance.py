@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from experiment_scripts import EXPERIMENTS, load_script
 
 from olprouting.errors import InputError
 from olprouting.studies import Results, read_study, run_study
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
-
-def loaded(name):
-    spec = importlib.util.spec_from_file_location(name, EXPERIMENTS / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def cells_of(study, folder):
@@ -81,7 +68,7 @@ def test_trajectories_keep_the_load_of_every_worker(tmp_path):
 
 def test_a_study_runs_on_another_trace_and_on_nothing_else(tmp_path):
     study = read_study(EXPERIMENTS / "balance_table_4.toml", reduced=True)
-    moved = loaded("on_trace").on_traces(study, ["geometric:0.05:20"])
+    moved = load_script("on_trace").on_traces(study, ["geometric:0.05:20"])
     assert moved.grid["source"] == ("geometric:0.05:20",)
     assert len(moved.cells) == len(study.cells)
     assert not {cell.id for cell in moved.cells} & {cell.id for cell in study.cells}
@@ -92,7 +79,7 @@ def test_long_outputs_have_the_published_means(tmp_path):
     """Balance paper, section 6.1: 4,652 prompt and 1,052 output tokens, none of 1,000 or less."""
     import olprouting as olp
 
-    loaded("long_outputs").main(tmp_path / "long.csv", requests=2000, seed=0)
+    load_script("long_outputs").main(tmp_path / "long.csv", requests=2000, seed=0)
     trace = olp.resolve(tmp_path / "long.csv")
     assert len(trace) == 2000
     assert trace.prompt_tokens.mean() == pytest.approx(4652, rel=1e-3)
@@ -109,7 +96,7 @@ def test_improvements_are_paired_and_signed_so_that_more_is_better():
         ("mine", 1, 18.0, 0.6),
     ]
     cells = pd.DataFrame(rows, columns=["policy", "seed", "ttft_mean", "satisfaction"])
-    script = loaded("relative_improvement")
+    script = load_script("relative_improvement")
     table = script.improvements(cells, ["ttft_mean", "satisfaction"], [], "base")
     assert list(table.policy) == ["mine", "mine"]
     assert table["mean"].to_numpy() == pytest.approx([100 * 2 / 15, 20.0])

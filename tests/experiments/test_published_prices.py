@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from experiment_scripts import EXPERIMENTS, load_script
 
 from olprouting.studies import read_study
-
-EXPERIMENTS = Path(__file__).resolve().parents[2] / "experiments"
-
-
-@pytest.fixture
-def script(monkeypatch):
-    """Load a script, which finds its neighbours as it does from the command line."""
-    monkeypatch.syspath_prepend(str(EXPERIMENTS))
-
-    def load(name):
-        spec = importlib.util.spec_from_file_location(name, EXPERIMENTS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
-
-    return load
 
 
 @pytest.mark.parametrize("name", ["slo_weights", "tail_weight", "mixes"])
@@ -49,9 +30,9 @@ def test_all_published_baselines_run_at_the_limits_of_the_bid_price_rule():
     assert len({cell.cluster_size for cell in study.cells}) == 1
 
 
-def test_the_rate_shifts_at_half_time(script):
+def test_the_rate_shifts_at_half_time():
     """Counts of 20,000 Poisson periods a half lie within five standard deviations."""
-    module = script("rate_shift")
+    module = load_script("rate_shift")
     setting = module.Setting(arrival_periods=40_000, periods=40_000)
     release = module.shifting_releases(setting, np.random.default_rng(0))
     assert (np.diff(release) >= 0).all()
@@ -60,8 +41,8 @@ def test_the_rate_shifts_at_half_time(script):
     assert len(release) - first == pytest.approx(12_000, abs=5 * 12_000**0.5)
 
 
-def test_every_rule_of_table_2_gets_the_same_requests_and_all_are_counted(script):
-    module = script("rate_shift")
+def test_every_rule_of_table_2_gets_the_same_requests_and_all_are_counted():
+    module = load_script("rate_shift")
     setting = module.Setting(arrival_periods=60, periods=400, devices=1, guard_window=10)
     runs = module.run_seed(setting, 0)
     assert runs.policy.tolist() == list(module.rules(setting))
@@ -73,18 +54,18 @@ def test_every_rule_of_table_2_gets_the_same_requests_and_all_are_counted(script
     assert (unguarded.alarms == "").all()
 
 
-def test_without_arrivals_after_half_time_the_rate_after_is_none_of_the_first_half(script):
+def test_without_arrivals_after_half_time_the_rate_after_is_none_of_the_first_half():
     """The two rates must not be swapped."""
-    module = script("rate_shift")
+    module = load_script("rate_shift")
     setting = replace(module.Setting(), rate=2.0, rate_after=1e-9)
     release = module.shifting_releases(setting, np.random.default_rng(0))
     assert release.max() <= setting.arrival_periods // 2
 
 
-def test_the_timing_covers_every_decision_and_its_quantiles_are_ordered(script):
+def test_the_timing_covers_every_decision_and_its_quantiles_are_ordered():
     import olprouting as olp
 
-    module = script("dispatcher_timing")
+    module = load_script("dispatcher_timing")
     trace = olp.resolve("azure-2023-conv-like", requests=60, seed=0)
     table = module.timing(trace, slots=4, repetitions=2, horizon=10)
     assert table.policy.tolist() == list(module.RULES)

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from experiment_scripts import load_script
 
 import olprouting as olp
-
-SCRIPT = Path(__file__).resolve().parents[2] / "experiments" / "what_a_forecast_is_worth.py"
 
 
 @pytest.fixture(scope="module")
 def script():
-    spec = importlib.util.spec_from_file_location("what_a_forecast_is_worth", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("what_a_forecast_is_worth")
 
 
 @pytest.fixture(scope="module")
