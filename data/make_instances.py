@@ -398,7 +398,8 @@ def _hindsight(problem: HindsightProblem) -> dict[str, Any]:
     result = solve_hindsight(problem, name="library", time_limit_s=LIMIT_S / 2, gap=1e-6)
     plain = dataclasses.replace(result, wall_s=0.0, proof_s=0.0, evaluations=0, history=())
     document = plain.to_document()
-    return {name: document[name] for name in document if name not in ("problem", "versions")}
+    left_out = ("problem", "problem_sha256", "versions")
+    return {name: document[name] for name in document if name not in left_out}
 
 
 def _lifted(result: SolveResult, proven: Fraction) -> SolveResult:

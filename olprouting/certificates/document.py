@@ -2,8 +2,10 @@
 
 A document of schema ``olprouting/certificate/1`` holds ``instance`` (a decision or a period),
 ``instance_sha256`` (of the instance, however it is spaced), ``result`` (any backend's), and for
-decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof. A document of
-schema ``olprouting/hindsight/1`` holds its problem, and prices that prove its bound, anyway.
+decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof. What a policy
+chose for a decision, and its gap, may stand beside as ``choice`` (see `choice`). Documents of
+schemas ``olprouting/hindsight/1`` and ``olprouting/hindsight-imbalance/1`` hold their problem,
+``problem_sha256``, and what proves their bound, anyway.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import fingerprint, read_exact
+from olprouting.certificates.choice import check_choice
+from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.certificates.verify_decision import verify_decision
 from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT
 from olprouting.certificates.verify_hindsight import verify_hindsight
+from olprouting.certificates.verify_imbalance import SCHEMA as IMBALANCE
+from olprouting.certificates.verify_imbalance import verify_imbalance
 from olprouting.certificates.verify_period import verify_period
 from olprouting.errors import InputError
 from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
-from olprouting.instances.documents import naming, refuse_wrong_fields
+from olprouting.instances.documents import fingerprint, naming, refuse_wrong_fields
 
 if TYPE_CHECKING:
     from olprouting.certificates.verification import Verification
@@ -28,6 +33,8 @@ SCHEMA = "olprouting/certificate/1"
 
 _DECISION = ("olprouting/decision/1", "olprouting/solve-result/1")
 _PERIOD = ("olprouting/period/1", "olprouting/period-result/1")
+
+_HOLD_THEIR_PROBLEM = {HINDSIGHT: verify_hindsight, IMBALANCE: verify_imbalance}
 
 
 def certificate(
@@ -68,11 +75,13 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
     Parameters
     ----------
     text
-        A document of schema ``olprouting/certificate/1`` or ``olprouting/hindsight/1``.
+        A document of schema ``olprouting/certificate/1``, ``olprouting/hindsight/1`` or
+        ``olprouting/hindsight-imbalance/1``.
     source
         Where it came from, for messages.
     instance
-        A decision or period (JSON text) that a certificate must be for, or None.
+        What it must be for (JSON text), or None: a decision or a period; for a hindsight result
+        its problem, or another result for the same problem.
 
     Raises
     ------
@@ -83,16 +92,15 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
     """
     document = read_exact(text, source)
     schema = document.get("schema")
-    if schema not in (SCHEMA, HINDSIGHT):
+    if schema != SCHEMA and schema not in _HOLD_THEIR_PROBLEM:
         raise InputError(
-            f"{source}: expected a JSON object with schema {SCHEMA!r} or {HINDSIGHT!r}, found "
-            f"{schema!r}; `olprouting solve --out` writes the first"
+            f"{source}: expected a JSON object with schema {SCHEMA!r}, {HINDSIGHT!r} or "
+            f"{IMBALANCE!r}, found {schema!r}; `olprouting solve --out` writes the first"
         )
-    if schema == HINDSIGHT and instance is not None:
-        raise InputError(f"{source}: a hindsight result holds its problem; give no instance")
     try:
-        if schema == HINDSIGHT:
-            return verify_hindsight(document)
+        if schema in _HOLD_THEIR_PROBLEM:
+            _check_problem(json.loads(text), instance)
+            return _HOLD_THEIR_PROBLEM[schema](document)
         return _verify_certificate(document, text, source, instance)
     except InputError:
         raise
@@ -100,12 +108,27 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
         raise InputError(f"{source}: not a {schema} document ({error!r})") from None
 
 
+def _check_problem(document: dict[str, Any], instance: str | None) -> None:
+    """Raise `DoesNotHoldError` unless a result is for the problem that it names."""
+    found = fingerprint(document["problem"])
+    if found != document["problem_sha256"]:
+        raise DoesNotHoldError("problem: its SHA-256 is not problem_sha256")
+    if instance is not None:
+        read_exact(instance, "instance")  # one line if it is not JSON
+        other = json.loads(instance)
+        if fingerprint(other.get("problem", other)) != found:
+            raise DoesNotHoldError("problem: the result is for another one")
+
+
 def _verify_certificate(
     document: dict[str, Any], text: str, source: str, instance: str | None
 ) -> Verification:
     with naming(source, SCHEMA):
         refuse_wrong_fields(
-            "certificate", document, {"schema", "instance_sha256", "instance", "result"}, ["proof"]
+            "certificate",
+            document,
+            {"schema", "instance_sha256", "instance", "result"},
+            ["proof", "choice"],
         )
     given = json.loads(text)  # the same as doubles, for the readers of instances and results
     kind = _kind(given, source)
@@ -116,7 +139,10 @@ def _verify_certificate(
         raise DoesNotHoldError("instance: the certificate is for another one")
     if kind == _DECISION:
         SolveResult.from_json(json.dumps(given["result"]), f"{source}: result")
-        return verify_decision(document["instance"], document["result"], document["proof"])
+        finding = verify_decision(document["instance"], document["result"], document["proof"])
+        return check_choice(document, finding) if "choice" in document else finding
+    if "choice" in document:
+        raise InputError(f"{source}: a choice belongs to a decision, not to a period")
     PeriodResult.from_json(json.dumps(given["result"]), f"{source}: result")
     return verify_period(document["instance"], document["result"])
 

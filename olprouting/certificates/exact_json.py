@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from fractions import Fraction
 from typing import Any, NoReturn
 
+from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.errors import InputError
 
 Number = int | Fraction
@@ -49,6 +49,15 @@ def rational(value: Any) -> Number:
     return value
 
 
+def whole_numbers(name: str, values: Any, least: int) -> list[int]:
+    """Return a list of whole numbers >= `least`."""
+    if not isinstance(values, list) or any(type(value) is not int for value in values):
+        raise DoesNotHoldError(f"{name} must be whole numbers")
+    if values and min(values) < least:
+        raise DoesNotHoldError(f"{name}: {min(values)} is below {least}")
+    return values
+
+
 def written(value: Number) -> str:
     """Return a number as the text that `rational` reads."""
     return str(Fraction(value))
@@ -57,12 +66,6 @@ def written(value: Number) -> str:
 def same_double(claimed: Any, exact: Number) -> bool:
     """Whether a number in a file is `exact`, or the double nearest to it."""
     return rational(claimed) == exact or float(rational(claimed)) == float(exact)
-
-
-def fingerprint(document: dict[str, Any]) -> str:
-    """Return the SHA-256 of a JSON document, whatever its spaces and the order of its fields."""
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _decimal(text: str) -> Fraction:

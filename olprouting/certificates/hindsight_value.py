@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.certificates.exact_json import rational
+from olprouting.certificates.exact_json import rational, whole_numbers
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -189,15 +189,6 @@ class ExactHindsight:
         cost = batch[end] - batch[k - 1] + moment[end] - moment[k - 1]
         cost = cost + (self.held[j] - k) * (memory[end] - memory[k - 1])
         return int((reward - cost).max())
-
-
-def whole_numbers(name: str, values: Any, least: int) -> list[int]:
-    """Return a list of whole numbers >= `least`."""
-    if not isinstance(values, list) or any(type(value) is not int for value in values):
-        raise DoesNotHoldError(f"{name} must be whole numbers")
-    if values and min(values) < least:
-        raise DoesNotHoldError(f"{name}: {min(values)} is below {least}")
-    return values
 
 
 def _running(batch: list[int], memory: list[int], kind: Any) -> tuple[Whole, Whole, Whole]:

@@ -37,7 +37,7 @@ def check_status(result: dict[str, Any], *, sense: int) -> None:
         raise DoesNotHoldError("status: 'optimal' means that value and bound are equal")
     if "absolute_gap" in result:
         scale = max([LEAST_SCALE, *(abs(Fraction(rational(f))) for f in (value, bound) if f)])
-        _compare("absolute_gap", result["absolute_gap"], gap, scale)
+        compare("absolute_gap", result["absolute_gap"], gap, scale)
     check_gap("relative_gap", result["relative_gap"], value, bound, sense=sense)
 
 
@@ -46,7 +46,7 @@ def check_gap(name: str, claimed: Any, value: Any, bound: Any, *, sense: int) ->
     gap = _gap(value, bound, sense)
     if gap is not None:
         gap /= max(abs(Fraction(rational(value))), LEAST_SCALE)
-    _compare(name, claimed, gap, Fraction(1))
+    compare(name, claimed, gap, Fraction(1))
 
 
 def _gap(value: Any, bound: Any, sense: int) -> Fraction | None:
@@ -55,7 +55,8 @@ def _gap(value: Any, bound: Any, sense: int) -> Fraction | None:
     return Fraction(sense * (rational(value) - rational(bound)))
 
 
-def _compare(name: str, claimed: Any, exact: Fraction | None, scale: Fraction) -> None:
+def compare(name: str, claimed: Any, exact: Fraction | None, scale: Fraction) -> None:
+    """Raise `DoesNotHoldError` if a number is not `exact`, up to rounding relative to `scale`."""
     if (claimed is None) != (exact is None):
         raise DoesNotHoldError(f"{name}: {claimed} does not follow from value and bound")
     if exact is not None and abs(rational(claimed) - exact) > ROUNDING * max(abs(exact), scale):

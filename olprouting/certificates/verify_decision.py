@@ -88,7 +88,7 @@ def _value(decision: ExactDecision, assignment: Any, claimed: Any) -> Fraction |
         if claimed is not None:
             raise DoesNotHoldError("objective: there is one without an assignment")
         return None
-    pairs = [(_index(i), _index(g)) for i, g in assignment]
+    pairs = pairs_of(assignment)
     check_assignment(decision, pairs)
     value = weighted_imbalance(decision, loads_after(decision, pairs))
     if claimed is None or not same_double(claimed, value):
@@ -96,6 +96,11 @@ def _value(decision: ExactDecision, assignment: Any, claimed: Any) -> Fraction |
             f"objective: the assignment is worth {float(value)!r} tokens, not {_shown(claimed)}"
         )
     return value
+
+
+def pairs_of(assignment: Any) -> list[tuple[int, int]]:
+    """Return an assignment of an exact document as (request, worker) pairs."""
+    return [(_index(i), _index(g)) for i, g in assignment]
 
 
 def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import rational, written
-from olprouting.certificates.hindsight_value import ExactHindsight, whole_numbers
+from olprouting.certificates.exact_json import rational, whole_numbers, written
+from olprouting.certificates.hindsight_value import ExactHindsight
 from olprouting.certificates.status import check_gap
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 

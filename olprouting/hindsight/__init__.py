@@ -1,10 +1,8 @@
 """Floor 4, hindsight: what any router could have done on a trace, from both sides."""
 
-from olprouting.hindsight.imbalance import (
-    ImbalanceResult,
-    hindsight_imbalance,
-    imbalance_bound,
-)
+from olprouting.hindsight.forced_bound import imbalance_bound
+from olprouting.hindsight.imbalance import hindsight_imbalance
+from olprouting.hindsight.imbalance_result import ImbalanceResult
 from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.ratio import CertifiedRatio, certified_ratio
 from olprouting.hindsight.result import HindsightResult

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.hindsight.forced_bound import FORCED, imbalance_bound
+from olprouting.hindsight.imbalance_result import ImbalanceResult
+from olprouting.hindsight.imbalance_run import releases, run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import StopReason
 from olprouting.instances._checks import positive
-from olprouting.instances.documents import aligned
-from olprouting.instances.gap import relative_gap
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,52 +24,6 @@ if TYPE_CHECKING:
     Ints = npt.NDArray[np.int64]
 
 MAX_BINARIES = 200_000
-
-
-@dataclass(frozen=True, eq=False)
-class ImbalanceResult:
-    """Least total imbalance in hindsight.
-
-    Attributes
-    ----------
-    bound_tokens
-        No maximal policy has a smaller total over the run.
-    proven_by
-        How that was proven.
-    total_tokens
-        Total of the best run found, recomputed in integers; None if none was found.
-    schedule
-        That run: worker and iteration of each admission; None likewise.
-    stop_reason
-        Why the solver stopped.
-    wall_s
-        Seconds, model building included.
-    """
-
-    bound_tokens: int
-    proven_by: str
-    total_tokens: int | None
-    schedule: Schedule | None
-    stop_reason: StopReason
-    wall_s: float
-
-    @property
-    def gap(self) -> float | None:
-        """Return (total - bound) / total."""
-        return relative_gap(self.total_tokens, self.bound_tokens)
-
-    def summary(self) -> str:
-        """Return the result as aligned lines."""
-        return aligned(
-            {
-                "bound_tokens": self.bound_tokens,
-                "total_tokens": self.total_tokens,
-                "gap": self.gap,
-                "status": self.stop_reason,
-                "wall_s": f"{self.wall_s:.2f}",
-                "bound proven by": self.proven_by,
-            }
-        )
 
 
 def hindsight_imbalance(
@@ -107,11 +61,13 @@ def hindsight_imbalance(
 
     began = time.perf_counter()
     positive("time_limit_s", time_limit_s, zero_allowed=True)
-    release = _releases(trace, cluster)
+    release = releases(trace, cluster)
     simple = imbalance_bound(trace, cluster)
     if not len(trace):
         empty = Schedule(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        return ImbalanceResult(0, "there are no requests", 0, empty, StopReason.OPTIMAL, 0.0)
+        return ImbalanceResult(
+            trace, cluster, 0, FORCED, 0, empty, StopReason.OPTIMAL, time_limit_s, 0.0
+        )
     iterations = _longest_run(trace, cluster, release)
     binaries = len(trace) * cluster.workers * iterations
     if binaries > MAX_BINARIES:
@@ -148,75 +104,16 @@ def hindsight_imbalance(
             if values[matrix.column_of[id(admit)]] > 0.5:
                 device[i], start[i] = g, k
         schedule = Schedule(device, start)
+        fault = run_fault(trace, cluster, schedule)
+        if fault is not None:
+            raise AssertionError(f"no maximal policy makes the run that HiGHS returned: {fault}")
         total = total_imbalance(trace, cluster, schedule)
     if reason in (StopReason.OPTIMAL, StopReason.OPTIMAL_WITHIN_GAP):
         reason = StopReason.OPTIMAL if total == bound else StopReason.OPTIMAL_WITHIN_GAP
     wall_s = time.perf_counter() - began
-    return ImbalanceResult(bound, proven_by, total, schedule, reason, wall_s)
-
-
-FORCED = (
-    "iterations whose active requests are forced: until the slots are full every maximal policy "
-    "admits at once, and the fullest worker holds the largest request and the mean at least"
-)
-
-
-def imbalance_bound(trace: Trace, cluster: Cluster) -> int:
-    """Return a lower bound on the total imbalance of any maximal policy, in tokens.
-
-    As long as all requests released so far have been admitted at once because they fit, the set
-    of active requests is the same under every maximal policy. There the peak is at least the
-    largest load of a single request, and the mean load rounded up. From the first iteration in
-    which more are active or released than there are slots, the bound adds 0: it is weak for
-    saturated runs.
-
-    Parameters
-    ----------
-    trace
-        The requests, with releases by iteration.
-    cluster
-        The workers, without KV limits.
-    """
-    release = _releases(trace, cluster)
-    workers, total = cluster.workers, 0
-    ends = release + trace.decode_tokens
-    k = int(release[0]) if len(trace) else 0
-    while len(trace):
-        active = (release <= k) & (k < ends)
-        count = int(active.sum())
-        if count > cluster.total_slots:
-            break
-        if not count:
-            later = release[release > k]
-            if not len(later):
-                break
-            k = int(later[0])
-            continue
-        loads = trace.prompt_tokens[active] + k - release[active]
-        whole = int(loads.sum())
-        total += workers * max(int(loads.max()), -(-whole // workers)) - whole
-        k += 1
-    return total
-
-
-def total_imbalance(trace: Trace, cluster: Cluster, schedule: Schedule) -> int:
-    """Return the total imbalance of a run that admits as in `schedule`, in integers."""
-    last = int((schedule.start_period + trace.decode_tokens).max())
-    loads = np.zeros((cluster.workers, last + 1), np.int64)
-    for j, (g, k) in enumerate(
-        zip(schedule.device.tolist(), schedule.start_period.tolist(), strict=True)
-    ):
-        length = int(trace.decode_tokens[j])
-        loads[g, k : k + length] += trace.prompt_tokens[j] + np.arange(length)
-    return int((cluster.workers * loads.max(axis=0) - loads.sum(axis=0)).sum())
-
-
-def _releases(trace: Trace, cluster: Cluster) -> Ints:
-    if trace.release_iteration is None:
-        raise InputError(f"{trace.name}: releases by iteration are needed (release_iteration)")
-    if cluster.kv_tokens is not None:
-        raise InputError("hindsight imbalance is without KV limits; leave out kv_tokens")
-    return trace.release_iteration
+    return ImbalanceResult(
+        trace, cluster, bound, proven_by, total, schedule, reason, time_limit_s, wall_s
+    )
 
 
 def _longest_run(trace: Trace, cluster: Cluster, release: Ints) -> int:

@@ -15,7 +15,13 @@ from olprouting.hindsight.certificate import PriceCertificate, exact_bound, roun
 from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.schedule import Schedule, exact_value, require_feasible
 from olprouting.instances import StopReason
-from olprouting.instances.documents import aligned, load_document, naming
+from olprouting.instances.documents import (
+    aligned,
+    fingerprint,
+    load_document,
+    naming,
+    require_equal,
+)
 from olprouting.instances.gap import relative_gap
 
 if TYPE_CHECKING:
@@ -181,10 +187,12 @@ class HindsightResult:
         """Return the result as plain JSON types; `from_text` checks it again."""
         from olprouting.versions import versions
 
+        problem = self.problem.to_document()
         return {
             "schema": SCHEMA,
             "name": self.name,
-            "problem": self.problem.to_document(),
+            "problem_sha256": fingerprint(problem),
+            "problem": problem,
             "prices": self.prices.to_document(),
             "device": self.schedule.device.tolist(),
             "start_period": self.schedule.start_period.tolist(),
@@ -210,12 +218,15 @@ class HindsightResult:
         Raises
         ------
         InputError
-            If the document is malformed, the schedule is not feasible, or bound or value are not
-            what prices and schedule prove.
+            If the document is malformed, the problem is not the one whose SHA-256 it states, the
+            schedule is not feasible, or bound or value are not what prices and schedule prove.
         """
         document = load_document(text, source, SCHEMA)
         with naming(source, SCHEMA):
             problem = HindsightProblem.from_document(document["problem"])
+            require_equal(
+                "problem_sha256", document["problem_sha256"], fingerprint(document["problem"])
+            )
             prices = PriceCertificate(
                 int(document["prices"]["unit_log2"]),
                 _whole(document["prices"]["batch"]),
@@ -225,8 +236,8 @@ class HindsightResult:
             bound = exact_bound(problem, prices)
             require_feasible(problem, schedule)
             value = exact_value(problem, schedule)
-            _require_equal("bound", document["bound"], _up(bound))
-            _require_equal("value", document["value"], _down(value))
+            require_equal("bound", document["bound"], _up(bound))
+            require_equal("value", document["value"], _down(value))
             return cls(
                 problem=problem,
                 prices=prices,
@@ -292,8 +303,3 @@ def _whole(values: Any) -> npt.NDArray[np.int64]:
     if array.size and array.dtype.kind != "i":
         raise InputError("prices and starts must be whole numbers below 2^63")
     return array.astype(np.int64)
-
-
-def _require_equal(name: str, stated: Any, proven: float) -> None:
-    if stated != proven:
-        raise InputError(f"{name} is stated as {stated!r}, but the document proves {proven!r}")

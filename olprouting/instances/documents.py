@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,26 @@ def refuse_wrong_fields(
             f"{where} has unknown field(s) {', '.join(sorted(extra))}; "
             f"expected {', '.join(sorted(known))}"
         )
+
+
+def require_equal(name: str, stated: Any, proven: Any) -> None:
+    """Raise where a document states something else than its other fields prove."""
+    if stated != proven:
+        raise InputError(f"{name} is stated as {stated!r}, but the document proves {proven!r}")
+
+
+def fingerprint(document: dict[str, Any]) -> str:
+    """Return the SHA-256 of a JSON document; spaces, order of fields, 6 or 6.0 do not matter."""
+    canonical = json.dumps(_plain(document), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _plain(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {name: _plain(value) for name, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value) for value in node]
+    return int(node) if isinstance(node, float) and node.is_integer() else node
 
 
 def aligned(rows: Mapping[str, Any]) -> str:

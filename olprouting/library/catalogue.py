@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import fingerprint
 from olprouting.errors import unknown_name
 from olprouting.hindsight import HindsightProblem
 from olprouting.instances import Decision, PeriodProblem
+from olprouting.instances.documents import fingerprint
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
@@ -103,7 +103,11 @@ class Entry:
             raise unknown_name(f"program of {self.name}", program, known)
         best, instance = known[program], json.loads(self.text() if text is None else text)
         if self.kind == "hindsight":
-            return {**best["result"], "problem": instance}
+            return {
+                **best["result"],
+                "problem_sha256": fingerprint(instance),
+                "problem": instance,
+            }
         proof = {"proof": best["proof"]} if "proof" in best else {}
         return {
             "schema": "olprouting/certificate/1",

@@ -10,6 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from olprouting.instances import Decision
+from olprouting.instances.documents import fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +52,11 @@ def changes(document: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
                 place = place[step]
             place[path[-1]] = _like(value, other)
             yield path, changed
+
+
+def refingerprinted(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the fingerprint of its own problem, as a forger would write it."""
+    return document | {"problem_sha256": fingerprint(document["problem"])}
 
 
 def _numbers(node: Any, path: Path) -> Iterator[tuple[Path, Any]]:

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from certificate_cases import changes
+from certificate_cases import changes, refingerprinted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -93,20 +93,24 @@ def test_numbers_beyond_64_bits_stay_exact() -> None:
     assert whole.bound(0, batch, memory) == whole.bound(60, *fine)
 
 
-def test_a_changed_document_fails_or_is_still_true() -> None:
-    """What is accepted is named as unchecked, or true: another problem with the same figures."""
+@pytest.mark.parametrize("forged", [False, True])
+def test_a_changed_document_fails_or_is_still_true(forged) -> None:
+    """What is accepted is named as unchecked, or true: with a forged fingerprint, another problem
+    with the same figures."""
     document = solved(random_problem(4)).to_document()
     not_checked = verify(json.dumps(document)).not_checked
     for path, changed in changes(document):
+        attempt = refingerprinted(changed) if forged and path[0] == "problem" else changed
         try:
-            verify(json.dumps(changed))
+            verify(json.dumps(attempt))
         except (DoesNotHoldError, InputError):
             assert path[0] not in not_checked
             continue
         if path[0] not in not_checked:
             # the library's own reader, which shares nothing with the check, agrees
-            assert path[0] in ("problem", "prices", "device", "start_period"), path
-            again = HindsightResult.from_text(json.dumps(changed))
+            problem = ("problem",) if forged else ()
+            assert path[0] in (*problem, "prices", "device", "start_period"), path
+            again = HindsightResult.from_text(json.dumps(attempt))
             assert (again.bound, again.value) == (document["bound"], document["value"])
 
 
@@ -128,7 +132,27 @@ def test_the_reason_names_what_is_wrong() -> None:
     ):
         with pytest.raises(DoesNotHoldError, match=reason):
             verify(json.dumps({**document, **change}))
-    with pytest.raises(InputError, match="give no instance"):
-        verify(json.dumps(document), instance="{}")
     with pytest.raises(InputError, match="not a olprouting/hindsight/1 document"):
         verify(json.dumps({**document, "prices": 3}))
+
+
+def test_a_result_for_another_problem_is_refused() -> None:
+    """By its fingerprint, whatever else is right; t1 as 6.0 and other spaces are the same one."""
+    problem = random_problem(4)
+    document = solved(problem).to_document()
+    spaced = json.dumps(problem.to_document() | {"t1": 6.0}, indent=3)
+    assert verify(json.dumps(document), instance=spaced).verdict in Verdict
+    assert verify(json.dumps(document), instance=json.dumps(document)).verdict in Verdict
+    other = solved(replace(problem, kv_tokens=[99, 99, 99])).to_document()
+    for instance in (other, other["problem"]):
+        with pytest.raises(DoesNotHoldError, match="the result is for another one"):
+            verify(json.dumps(document), instance=json.dumps(instance))
+    swapped = document | {"problem": other["problem"]}
+    for text in (swapped, document | {"problem_sha256": "0" * 64}):
+        with pytest.raises(DoesNotHoldError, match="its SHA-256 is not problem_sha256"):
+            verify(json.dumps(text))
+    del document["problem_sha256"]
+    with pytest.raises(InputError, match="not a olprouting/hindsight/1 document"):
+        verify(json.dumps(document))
+    with pytest.raises(InputError, match="instance: line 1"):
+        verify(json.dumps(other), instance="no json")

@@ -91,7 +91,8 @@ def crowded(document):
         (lambda d: d["device"].__setitem__(0, 7), "device 7, there are 2"),
         (lambda d: d["start_period"].__setitem__(0, 10**6), "outside"),
         (lambda d: d["problem"].pop("slots"), "lacks slots"),
-        (lambda d: d["problem"]["slots"].__setitem__(0, 1), "bound is stated|uses|shape"),
+        (lambda d: d["problem"]["slots"].__setitem__(0, 1), "problem_sha256 is stated as"),
+        (lambda d: d.update(problem_sha256="0" * 64), "problem_sha256 is stated as"),
         (lambda d: d.update(schema="olprouting/other/1"), "schema"),
     ],
 )

@@ -57,8 +57,7 @@ def test_a_best_known_result_holds(name, program) -> None:
     entry = best_known(name)
     (best,) = (one for one in entry.best if one["program"] == program)
     text = json.dumps(entry.certificate(program))
-    instance = None if entry.kind == "hindsight" else entry.text()
-    finding = verify(text, name, instance)
+    finding = verify(text, name, entry.text())
     assert finding.verdict.name.lower() == best["verdict"]
     result = best["result"]
     value = result["objective"] if "objective" in result else result["value"]

@@ -1,0 +1,80 @@
+"""Runs of a trace: whether a maximal policy can make them, and their imbalance, in integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from olprouting.hindsight.schedule import Schedule
+    from olprouting.instances import Cluster, Trace
+
+    Ints = npt.NDArray[np.int64]
+
+
+def releases(trace: Trace, cluster: Cluster) -> Ints:
+    """Return the iteration in which each request joins the queue, shape (N,).
+
+    Raises
+    ------
+    InputError
+        If the trace has none, or workers have KV limits.
+    """
+    if trace.release_iteration is None:
+        raise InputError(f"{trace.name}: releases by iteration are needed (release_iteration)")
+    if cluster.kv_tokens is not None:
+        raise InputError("hindsight imbalance is without KV limits; leave out kv_tokens")
+    return trace.release_iteration
+
+
+def run_fault(trace: Trace, cluster: Cluster, schedule: Schedule) -> str | None:
+    """Return why no maximal policy makes this run, or None: every iteration is counted again.
+
+    Parameters
+    ----------
+    trace, cluster
+        The requests, with releases by iteration, and the workers.
+    schedule
+        Worker and iteration of each admission.
+    """
+    release = releases(trace, cluster)
+    worker, start = schedule.device, schedule.start_period
+    if worker.shape != release.shape or start.shape != release.shape:
+        return f"it has {len(start)} admissions, the trace {len(trace)} requests"
+    if not len(trace):
+        return None
+    last = int(release[-1]) + int(trace.decode_tokens.sum())  # nobody waits beyond it
+    for j, (g, k) in enumerate(zip(worker.tolist(), start.tolist(), strict=True)):
+        if not 0 <= g < cluster.workers:
+            return f"request {j} is admitted by worker {g}, there are {cluster.workers}"
+        if not release[j] <= k <= last:
+            return f"request {j} is admitted in {k}, outside {release[j]}..{last}"
+    for k in np.unique(np.concatenate([release, start, start + trace.decode_tokens])).tolist():
+        active = (start <= k) & (k < start + trace.decode_tokens)
+        held = np.bincount(worker[active], minlength=cluster.workers)
+        if (held > cluster.slots).any():
+            g = int((held > cluster.slots).argmax())
+            return f"worker {g} holds {held[g]} of {cluster.slots[g]} requests in iteration {k}"
+        waits = (release <= k) & (k < start)
+        if waits.any() and held.sum() < cluster.total_slots:
+            return f"request {int(waits.argmax())} waits beside a free slot in iteration {k}"
+    return None
+
+
+def total_imbalance(trace: Trace, cluster: Cluster, schedule: Schedule) -> int:
+    """Return the total imbalance of a run that admits as in `schedule`, in tokens."""
+    if not len(trace):
+        return 0
+    last = int((schedule.start_period + trace.decode_tokens).max())
+    loads = np.zeros((cluster.workers, last + 1), np.int64)
+    for j, (g, k) in enumerate(
+        zip(schedule.device.tolist(), schedule.start_period.tolist(), strict=True)
+    ):
+        length = int(trace.decode_tokens[j])
+        loads[g, k : k + length] += trace.prompt_tokens[j] + np.arange(length)
+    return int((cluster.workers * loads.max(axis=0) - loads.sum(axis=0)).sum())
