@@ -226,8 +226,8 @@ def _residue(decision: ExactDecision) -> int:
     return -int(sums + sum(decision.sizes) * len(decision.offsets))
 
 
-def enumerated(decision: ExactDecision) -> Fraction | None:
-    """Return the optimum by enumeration, or None beyond `MOST_WORK`."""
+def enumerated(decision: ExactDecision, most_work: int = MOST_WORK) -> Fraction | None:
+    """Return the optimum by enumeration, or None beyond so much work."""
     start = tuple((0, 0) for _ in decision.slots)
     twins = _twins(decision)
     states: set[tuple[tuple[Number, int], ...]] = {start}
@@ -246,7 +246,7 @@ def enumerated(decision: ExactDecision) -> Fraction | None:
                     moved = (*state[:g], (tokens + size, number + 1), *state[g + 1 :])
                     following.add(_ordered(moved, twins))
         work += len(following) * decision.workers
-        if work + len(following) * decision.workers * len(decision.offsets) > MOST_WORK:
+        if work + len(following) * decision.workers * len(decision.offsets) > most_work:
             return None
         states = following
     return min(placed_value(decision, state) for state in states)

@@ -1,7 +1,7 @@
 """Finding a proof of a decision's optimum that anybody can check.
 
-The cheap arguments come first, an enumeration last; the first that reaches the value wins, else the
-strongest. See `decision_bounds` for the arguments.
+The cheap arguments come first, a long enumeration last; the first that reaches the value wins, else
+the strongest. See `decision_bounds` for the arguments.
 """
 
 from __future__ import annotations
@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from olprouting.instances import Decision
 
     Proof = dict[str, Any]
+
+
+LITTLE_WORK = 100_000
+"""An enumeration that touches no more loads is made before a search is tried (hundredths of a
+second); a longer one after it, for a search is checked in less time."""
 
 
 def prove_decision(decision: Decision, pairs: Pairs | None) -> Proof:
@@ -69,16 +74,17 @@ def _proofs(
         yield peaks_bound(exact, at_optimum), _peaks_proof(exact, at_optimum)
     elif exact.admissions and (relaxed := relaxed_peaks(decision)) is not None:
         yield peaks_bound(exact, relaxed), _peaks_proof(exact, relaxed)
-    least = enumerated(exact)
-    if least is not None:
-        yield least, {"kind": "enumeration"}
-        return
-    if pairs is not None:
+    least = enumerated(exact, LITTLE_WORK)
+    if least is None and pairs is not None:
         value = weighted_imbalance(exact, loads_after(exact, pairs))
         found = find_search(decision, exact, value)
         if found is not None:
             order, bounds = found
             yield value, {"kind": "search", "order": order, "bounds": [*map(_shares, bounds)]}
+    if least is None:
+        least = enumerated(exact)
+    if least is not None:
+        yield least, {"kind": "enumeration"}
 
 
 def _peaks_proof(exact: ExactDecision, peaks: Peaks) -> Proof:
