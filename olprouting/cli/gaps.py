@@ -29,7 +29,8 @@ JudgedByOption = Annotated[
 ]
 TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact solve.")]
 OutOption = Annotated[
-    Path | None, typer.Option(help="Folder for tables and figure.", show_default=False)
+    Path | None,
+    typer.Option(help="Folder for tables, figure and certificates.", show_default=False),
 ]
 
 
@@ -113,8 +114,27 @@ def gaps(
         _print(report)
     for path in written:
         typer.echo(f"wrote {path}", err=True)
+    if folder is not None:
+        _certify(report, folder / "certificates.jsonl")
     if report.interrupted:
         raise KeyboardInterrupt
+
+
+def _certify(report: GapReport, path: Path) -> None:
+    """Write the certificates of a finished report; Ctrl-C keeps those proven until then."""
+    from olprouting.certificates import write_certificates
+    from olprouting.cli.progress import progress_bar
+
+    path.unlink(missing_ok=True)  # an earlier run's
+    if report.interrupted or not report.judged:
+        return
+    try:
+        with progress_bar() as advance:
+            write_certificates(
+                [(one.decision, one.result, one.choice()) for one in report.judged], path, advance
+            )
+    finally:
+        typer.echo(f"wrote {path}, for `olprouting verify`", err=True)
 
 
 def _print(report: GapReport) -> None:

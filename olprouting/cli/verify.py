@@ -14,11 +14,17 @@ from olprouting.errors import InputError
 def verify(
     file: Annotated[
         Path,
-        typer.Argument(help="A certificate (`solve --out`) or hindsight.json (`hindsight --out`)."),
+        typer.Argument(
+            help="A certificate (`solve --out`), many (certificates.jsonl of `gaps --out`), or "
+            "hindsight.json (`hindsight --out`)."
+        ),
     ],
     instance: Annotated[
         Path | None,
-        typer.Option(help="The decision or period that it must be for.", show_default=False),
+        typer.Option(
+            help="The decision, period or hindsight problem that it must be for.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the finding as JSON.")] = False,
 ) -> None:
@@ -27,6 +33,11 @@ def verify(
     from olprouting.certificates import DoesNotHoldError
     from olprouting.certificates import verify as check
 
+    if file.suffix == ".jsonl":
+        if instance is not None:
+            raise InputError(f"--instance {instance}: {file} holds certificates of many instances")
+        _verify_lines(file, as_json=as_json)
+        return
     other = None if instance is None else _read(instance)
     try:
         finding = check(_read(file), str(file), other)
@@ -37,6 +48,21 @@ def verify(
             typer.echo(f"olprouting: {file} does not hold: {error}", err=True)
         raise typer.Exit(1) from None
     typer.echo(json.dumps(finding.to_document()) if as_json else finding.summary())
+
+
+def _verify_lines(file: Path, *, as_json: bool) -> None:
+    from olprouting.certificates import verify_lines
+    from olprouting.cli.progress import progress_bar
+
+    text = _read(file)
+    with progress_bar() as advance:
+        findings = verify_lines(text, str(file), advance)
+    typer.echo(json.dumps(findings.to_document()) if as_json else findings.summary())
+    if not as_json:
+        for line, reason in findings.failures:
+            typer.echo(f"olprouting: {file}, line {line} does not hold: {reason}", err=True)
+    if findings.failures:
+        raise typer.Exit(1)
 
 
 def _read(file: Path) -> str:

@@ -1,6 +1,6 @@
 """Floor 4, how far routing rules are from the proven optimum of each decision."""
 
-from olprouting.gaps.measure import GapRecord, Judge, Lookahead
+from olprouting.gaps.measure import GapRecord, Judge, JudgedDecision, Lookahead
 from olprouting.gaps.report import GapReport, PolicyGaps
 from olprouting.gaps.sampling import SampledDecision, SampledRun, sample_run
 from olprouting.gaps.study import DEFAULT_POLICIES, measure_gaps
@@ -10,6 +10,7 @@ __all__ = [
     "GapRecord",
     "GapReport",
     "Judge",
+    "JudgedDecision",
     "Lookahead",
     "PolicyGaps",
     "SampledDecision",

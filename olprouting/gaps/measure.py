@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -98,6 +98,36 @@ class GapRecord:
     build_s: float
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedDecision:
+    """A decision that was judged, with what its record follows from.
+
+    Attributes
+    ----------
+    record
+        Value, optimum and gap.
+    decision, assignment
+        What was to be decided, and what the policy chose.
+    result
+        What the solver returned.
+    """
+
+    record: GapRecord
+    decision: Decision
+    assignment: Assignment
+    result: SolveResult
+
+    def choice(self) -> dict[str, Any]:
+        """Return the policy's part as plain JSON types: ``choice`` of a certificate."""
+        return {
+            "policy": self.record.policy,
+            "iteration": self.record.iteration,
+            "assignment": [list(pair) for pair in self.assignment],
+            "value_tokens": self.record.value_tokens,
+            "gap_tokens": self.record.gap_tokens,
+        }
+
+
 @dataclass(frozen=True)
 class Judge:
     """How decisions are judged.
@@ -122,7 +152,7 @@ class Judge:
     options: SolveOptions
     seed: int
 
-    def measure(self, policy: str, sampled: SampledDecision, lookahead: int) -> GapRecord:
+    def measure(self, policy: str, sampled: SampledDecision, lookahead: int) -> JudgedDecision:
         """Compare what `policy` chose with the proven optimum of the same decision.
 
         Parameters
@@ -136,7 +166,7 @@ class Judge:
 
         Returns
         -------
-        GapRecord
+        JudgedDecision
             All values recomputed exactly. The bound holds whether or not the solve finished.
 
         Raises
@@ -153,7 +183,7 @@ class Judge:
         reference = best if proven else bound
         gap_tokens = absolute_gap(value, reference) or 0.0
         true_gap, forecast_error = self._in_truth(decision, sampled, result)
-        return GapRecord(
+        record = GapRecord(
             policy=policy,
             iteration=sampled.view.iteration,
             horizon=decision.horizon,
@@ -175,6 +205,7 @@ class Judge:
             solve_s=result.wall_s,
             build_s=result.build_s,
         )
+        return JudgedDecision(record, decision, sampled.assignment, result)
 
     def _solve(self, decision: Decision, start: Assignment) -> SolveResult:
         result = solve(

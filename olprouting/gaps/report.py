@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from olprouting.gaps.measure import GapRecord
+    from olprouting.gaps.measure import GapRecord, JudgedDecision
     from olprouting.gaps.sampling import SampledRun
 
 SCHEMA = "olprouting/gaps/1"
@@ -149,7 +149,7 @@ class GapReport:
         What was asked, as plain values: trace, cluster, options, seed, versions.
     policies
         One entry per policy and window.
-    records
+    judged
         One entry per solved decision.
     series
         Per policy (name): start_s and imbalance_tokens of every iteration.
@@ -159,9 +159,14 @@ class GapReport:
 
     settings: dict[str, Any]
     policies: tuple[PolicyGaps, ...]
-    records: tuple[GapRecord, ...]
+    judged: tuple[JudgedDecision, ...]
     series: dict[str, pd.DataFrame]
     interrupted: bool
+
+    @property
+    def records(self) -> tuple[GapRecord, ...]:
+        """Value, optimum and gap of each solved decision."""
+        return tuple(one.record for one in self.judged)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per policy and window."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from olprouting.errors import InputError, member_named
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
-from olprouting.gaps.measure import GapRecord, Judge, Lookahead
+from olprouting.gaps.measure import Judge, JudgedDecision, Lookahead
 from olprouting.gaps.report import GapReport, PolicyGaps
 from olprouting.gaps.sampling import SampledRun, sample_run
 from olprouting.policies import PolicyOptions, make_policy
@@ -136,7 +136,7 @@ def measure_gaps(
             "versions": versions(),
         },
         policies=tuple(found.entries),
-        records=tuple(found.records),
+        judged=tuple(found.judged),
         series=found.series,
         interrupted=found.interrupted,
     )
@@ -147,7 +147,7 @@ class _Findings:
     """What a study has so far; it survives Ctrl-C."""
 
     entries: list[PolicyGaps] = field(default_factory=list)
-    records: list[GapRecord] = field(default_factory=list)
+    judged: list[JudgedDecision] = field(default_factory=list)
     series: dict[str, pd.DataFrame] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -162,16 +162,16 @@ class _Findings:
         lookahead: int,
         on_progress: OnProgress | None,
     ) -> None:
-        judged: list[GapRecord] = []
+        judged: list[JudgedDecision] = []
         try:
             for sampled in run.sample:
                 judged.append(judge.measure(policy, sampled, lookahead))
                 if on_progress is not None:
                     on_progress(policy, len(judged), len(run.sample))
         finally:
-            self.records.extend(judged)
+            self.judged.extend(judged)
             if judged:
-                self.entries.append(PolicyGaps.of(run, judged))
+                self.entries.append(PolicyGaps.of(run, [one.record for one in judged]))
 
 
 def _windows(judged_by: Lookahead | str, own: int, horizon: int) -> tuple[int, ...]:

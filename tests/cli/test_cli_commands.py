@@ -39,6 +39,7 @@ def test_gaps_prints_tables_and_writes_files(tmp_path):
     for name in ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh"):
         assert name in done.stdout
     assert sorted(path.name for path in out.iterdir()) == [
+        "certificates.jsonl",
         "decisions.csv",
         "decisions.parquet",
         "gaps.csv",

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from olprouting.cli.solve import solve
 from olprouting.cli.verify import verify
 from olprouting.errors import InputError
+from olprouting.library.catalogue import entries as library_entries
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
@@ -92,3 +93,44 @@ def test_solve_names_a_file_that_it_cannot_write(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["solve", str(example), "--out", str(out)])
     assert isinstance(run.exception, InputError)
     assert "cannot be written" in str(run.exception)
+
+
+def test_what_gaps_saves_holds_line_by_line(tmp_path: Path) -> None:
+    """Counts by verdict on stdout, the reasons of failures on stderr, exit code 1 if any."""
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "olprouting"]
+    small = ("--workers", "2", "--slots", "4", "--requests", "40", "--waiting", "4")
+    made = subprocess.run(
+        [*command, "gaps", *small, "--policies", "jsq,br0", "--decisions", "3", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    path = out / "certificates.jsonl"
+    assert f"wrote {path}, for `olprouting verify`" in made.stderr
+    run = CliRunner().invoke(app, ["verify", str(path)])
+    assert (run.exit_code, run.stdout) == (0, "     6  optimal, proven again\n")
+    refused = CliRunner().invoke(app, ["verify", str(path), "--instance", str(path)])
+    assert isinstance(refused.exception, InputError)
+    lines = path.read_text().splitlines()
+    document = json.loads(lines[2])
+    document["result"]["bound"] += 1
+    path.write_text("\n".join([*lines[:2], json.dumps(document), *lines[3:]]))
+    run = CliRunner().invoke(app, ["verify", str(path)])
+    assert run.exit_code == 1
+    assert run.stdout == "     5  optimal, proven again\n     1  do not hold\n"
+    assert run.stderr.startswith(f"olprouting: {path}, line 3 does not hold: bound ")
+    shown = CliRunner().invoke(app, ["verify", str(path), "--json"])
+    assert shown.exit_code == 1
+    assert json.loads(shown.stdout)["failures"][0]["line"] == 3
+
+
+def test_a_hindsight_result_for_another_problem_is_refused(tmp_path: Path) -> None:
+    """The named instance, as `olprouting instances export` writes it, is what it must be for."""
+    known = library_entries()["hindsight-tiny"]
+    result, instance = tmp_path / "hindsight.json", tmp_path / "problem.json"
+    result.write_text(json.dumps(known.certificate("hindsight")))
+    for name, code in (("hindsight-tiny", 0), ("hindsight-tiny-mixed", 1)):
+        instance.write_text(library_entries()[name].text())
+        run = CliRunner().invoke(app, ["verify", str(result), "--instance", str(instance)])
+        assert run.exit_code == code, run.output

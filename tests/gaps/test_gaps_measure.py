@@ -44,7 +44,7 @@ def view_of(decision: Decision) -> View:
 def test_a_bad_assignment_of_e1_loses_what_the_definition_says(judge, e1):
     # E1: loads 10 and 4, sizes 2, 4, 4. Sending a 4 to worker 0 gives loads [14, 10]: value 4,
     # optimum 0, so the gap is 4 tokens, all of the value, and 4 / (2 * 14) of the load.
-    record = judge.measure("x", SampledDecision(view_of(e1), ((0, 1), (1, 0), (2, 1))), 0)
+    record = judge.measure("x", SampledDecision(view_of(e1), ((0, 1), (1, 0), (2, 1))), 0).record
     assert (record.value_tokens, record.best_tokens, record.bound_tokens) == (4, 0, 0)
     assert (record.gap_tokens, record.gap, record.gap_of_load) == (4, 1, 4 / 28)
     assert record.proven
@@ -53,7 +53,7 @@ def test_a_bad_assignment_of_e1_loses_what_the_definition_says(judge, e1):
 
 
 def test_the_optimum_of_e2_has_no_gap_although_its_value_is_not_zero(judge, e2):
-    record = judge.measure("x", SampledDecision(view_of(e2), ((0, 2), (1, 1), (2, 2))), 0)
+    record = judge.measure("x", SampledDecision(view_of(e2), ((0, 2), (1, 1), (2, 2))), 0).record
     assert (record.value_tokens, record.gap_tokens, record.gap) == (1, 0, 0)
     assert record.optimal
 
@@ -70,7 +70,7 @@ def test_a_limit_without_proof_is_reported_against_the_bound_not_the_incumbent(e
         options=SolveOptions(time_limit_s=0.0),
         seed=0,
     )
-    record = judge.measure("x", SampledDecision(view_of(e2), ((0, 2), (1, 0), (2, 1))), 0)
+    record = judge.measure("x", SampledDecision(view_of(e2), ((0, 2), (1, 0), (2, 1))), 0).record
     assert record.value_tokens == 7
     if not record.proven:
         assert record.gap_tokens == 7 - record.bound_tokens > 0
@@ -88,8 +88,8 @@ def test_a_lookahead_decision_is_judged_by_its_window_and_by_offset_zero(judge):
         )
     )
     chosen = SampledDecision(view, ((0, 1), (1, 0)))
-    assert judge.measure("x", chosen, 0).value_tokens == 2
-    ahead = judge.measure("x", chosen, 1)
+    assert judge.measure("x", chosen, 0).record.value_tokens == 2
+    ahead = judge.measure("x", chosen, 1).record
     assert (ahead.value_tokens, ahead.best_tokens) == (4, 3)
     assert ahead.proven
 
