@@ -79,12 +79,21 @@ def measure_gaps(
     Raises
     ------
     InputError
-        If an argument is out of range or a name is unknown.
+        If an argument is out of range, a name is unknown, or the exact programs do not apply: they
+        know no KV limits, and admit as many requests as there are slots.
     """
     options = options or PolicyOptions()
     if decisions is not None and decisions < 1:
         raise InputError(f"decisions = {decisions} must be >= 1, or None for all")
+    if cluster.kv_tokens is not None:
+        raise InputError("gaps: the exact programs have no KV limits; leave out kv_tokens")
     rules = [make_policy(name, cluster.workers, options) for name in policies]
+    for rule in rules:
+        if not rule.maximal:
+            raise InputError(
+                f"{rule.name} may leave slots free while requests wait, and the exact programs do "
+                "not; measure_prices (olprouting prices) compares such rules"
+            )
     windows = {rule.name: _windows(judged_by, rule.horizon, options.horizon) for rule in rules}
     judge = Judge(
         jsq=make_policy("jsq", cluster.workers, options),

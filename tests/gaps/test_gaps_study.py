@@ -12,7 +12,13 @@ from olprouting.errors import InputError
 from olprouting.exact import objective
 from olprouting.gaps import measure_gaps, sample_run
 from olprouting.instances import Cluster
-from olprouting.policies import PolicyOptions, decision_of, make_policy
+from olprouting.policies import (
+    PolicyOptions,
+    decision_of,
+    make_policy,
+    register_policy,
+    registry,
+)
 from olprouting.traces import from_profile
 
 OPTIONS = PolicyOptions(horizon=5, gamma=0.5, r_max=3)
@@ -165,9 +171,27 @@ def test_what_was_solved_before_ctrl_c_is_kept(trace, cluster):
         ({"judged_by": "hindsight"}, "unknown window 'hindsight'"),
         ({"policies": ("br1",)}, "unknown policy 'br1'"),
         ({"backlog": 0}, "backlog = 0"),
+        ({"policies": ("jsq", "bid-price")}, "bid-price may leave slots free"),
+        ({"cluster": Cluster.homogeneous(3, 6, kv_tokens=9000)}, "no KV limits"),
     ],
 )
 def test_bad_arguments_are_named_before_any_run(trace, cluster, arguments, message):
-    arguments = {"backlog": 6, **arguments}
+    arguments = {"cluster": cluster, "backlog": 6, **arguments}
     with pytest.raises(InputError, match=message):
-        measure_gaps(trace, cluster, options=OPTIONS, **arguments)
+        measure_gaps(trace, options=OPTIONS, **arguments)
+
+
+def test_a_rule_that_looks_at_residents_is_compared_too(trace, cluster, monkeypatch):
+    """Regression: the compiled baseline was handed a view with the residents, a TypingError."""
+    monkeypatch.setattr(registry, "_REGISTERED", {})
+
+    @register_policy("first-worker", needs_residents=True)
+    def first_worker(view, rng):
+        assert view.devices is not None
+        free = np.repeat(np.arange(len(view.free_slots)), view.free_slots)
+        return enumerate(free[: view.admissions])
+
+    report = measure_gaps(
+        trace, cluster, ("first-worker",), options=OPTIONS, decisions=2, backlog=6
+    )
+    assert report.policies[0].sampled == 2
