@@ -45,7 +45,10 @@ def run_fault(trace: Trace, cluster: Cluster, schedule: Schedule) -> str | None:
     release = releases(trace, cluster)
     worker, start = schedule.device, schedule.start_period
     if worker.shape != release.shape or start.shape != release.shape:
-        return f"it has {len(start)} admissions, the trace {len(trace)} requests"
+        return (
+            f"it has {len(worker)} workers and {len(start)} admissions, "
+            f"the trace {len(trace)} requests"
+        )
     if not len(trace):
         return None
     last = int(release[-1]) + int(trace.decode_tokens.sum())  # nobody waits beyond it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from hypothesis import strategies as st
 
 from olprouting.engine import simulate
 from olprouting.errors import InputError
-from olprouting.hindsight import hindsight_imbalance, imbalance_bound
+from olprouting.hindsight import (
+    ImbalanceResult,
+    Schedule,
+    hindsight_imbalance,
+    imbalance_bound,
+)
+from olprouting.hindsight.forced_bound import FORCED
+from olprouting.hindsight.imbalance_run import run_fault, total_imbalance
 from olprouting.instances import Cluster, StopReason, Trace
 from olprouting.policies import PolicyOptions, make_policy
 
@@ -86,3 +94,63 @@ def test_what_it_cannot_do_is_said_in_one_line() -> None:
     with pytest.raises(InputError, match="release_iteration"):
         imbalance_bound(Trace([1], [1]), Cluster([2]))
     assert hindsight_imbalance(trace.head(0), Cluster([2])).total_tokens == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from(["jsq", "round-robin", "random"]))
+def test_the_run_of_any_maximal_policy_is_one(seed: int, name: str) -> None:
+    """The engine and the definition agree on what is feasible, and on the total."""
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 12))
+    trace = Trace(
+        rng.integers(1, 9, count),
+        rng.integers(1, 6, count),
+        release_iteration=np.sort(rng.integers(1, 20, count)),
+    )
+    cluster = Cluster(rng.integers(1, 3, 3))
+    run = simulate(trace, cluster, make_policy(name, 3, PolicyOptions()), seed=seed)
+    schedule = Schedule(run.worker, run.admission_iteration)
+    assert run_fault(trace, cluster, schedule) is None
+    total = run.metrics.mean_imbalance_tokens * run.metrics.iterations
+    assert total_imbalance(trace, cluster, schedule) == pytest.approx(total)
+    assert imbalance_bound(trace, cluster) <= total + 1e-6
+
+
+@pytest.fixture(scope="module")
+def document():
+    # One slot each. 9 beside 2, then 10 beside 3: 7 + 7. Instead 9 beside 3, then 10 beside 2:
+    # 6 + 8. The 9 last: 1, then 9 and 10 alone.
+    trace, cluster = Trace([9, 2, 3], [2, 1, 1], release_iteration=[1, 1, 1]), Cluster([1, 1])
+    assert hindsight_imbalance(trace, cluster).total_tokens == 14
+    run = Schedule(np.array([0, 1, 1]), np.array([1, 1, 2]))
+    found = (14, "by hand", 14, run, StopReason.OPTIMAL, 1.0, 0.0)
+    return json.loads(json.dumps(ImbalanceResult(trace, cluster, *found).to_document()))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"total_tokens": 13}, "total_tokens is stated as 13, but the document proves 14"),
+        ({"bound_tokens": 13}, "bound_tokens is stated as 13, but the document proves 14"),
+        ({"bound_tokens": 15, "stop_reason": "time_limit"}, "15 is above total_tokens = 14"),
+        ({"proven_by": FORCED}, "bound_tokens is stated as 14, but the document proves 0"),
+        ({"worker": [0, 0, 1]}, "worker 0 holds 2 of 1 requests in iteration 1"),
+        ({"worker": [0, 2, 1]}, "admitted by worker 2, there are 2"),
+        ({"worker": [0, 1]}, "it has 2 workers and 3 admissions, the trace 3 requests"),
+        ({"worker": [0, 1, 0.5]}, "whole numbers"),
+        ({"worker": None}, "whole numbers"),
+        ({"admission_iteration": [1, 0, 2]}, "admitted in 0, outside 1..5"),
+        ({"admission_iteration": [1, 1, 3]}, "request 2 waits beside a free slot in iteration 2"),
+        ({"problem_sha256": "0"}, "problem_sha256 is stated as"),
+        ({"problem": {}}, "problem lacks"),
+        ({"problem": 3}, "not a olprouting/hindsight-imbalance/1 document"),
+        ({"stop_reason": "tired"}, "not a olprouting/hindsight-imbalance/1 document"),
+        ({"schema": "olprouting/hindsight/1"}, "schema"),
+    ],
+)
+def test_a_tampered_result_is_refused(document, change, complaint) -> None:
+    assert ImbalanceResult.from_text(json.dumps(document)).total_tokens == 14
+    with pytest.raises(InputError, match=complaint) as error:
+        ImbalanceResult.from_text(json.dumps(document | change), "saved.json")
+    assert "\n" not in str(error.value)
+    assert str(error.value).startswith("saved.json")
