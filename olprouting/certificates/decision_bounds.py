@@ -135,16 +135,16 @@ def linear_bound(
         If shares or prices are none.
     """
     _check(decision, peaks)
-    constant = Fraction(0)
-    slopes, fixed = [Fraction(0)] * decision.workers, [Fraction(0)] * decision.workers
-    for g in range(decision.workers):
-        for h in decision.offsets:
-            share = peaks.shares.get((g, h), Fraction(0))
-            cost = decision.discount[h] * (decision.workers * share - 1)
-            constant += cost * decision.loads[g][h]
-            slopes[g] += cost
-            if decision.grows:
-                fixed[g] += h * cost
+    # the loads are subtracted whatever the shares are
+    constant, slope, moment = (-total for total in decision.totals)
+    slopes = [slope] * decision.workers
+    fixed = [moment if decision.grows else Fraction(0)] * decision.workers
+    for (g, h), share in peaks.shares.items():
+        weight = decision.discount[h] * decision.workers * share
+        constant += weight * decision.loads[g][h]
+        slopes[g] += weight
+        if decision.grows:
+            fixed[g] += h * weight
     return constant, slopes, fixed
 
 

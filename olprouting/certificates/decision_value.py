@@ -88,6 +88,17 @@ class ExactDecision:
         return tuple(self.gamma**h for h in self.offsets)
 
     @cached_property
+    def totals(self) -> tuple[Fraction, Fraction, Fraction]:
+        """Sums over h of gamma^h times: all loads, 1, and h."""
+        sums = [sum(row[h] for row in self.loads) for h in self.offsets]
+        columns = (sums, [1] * len(sums), self.offsets)
+        loads, weights, moment = (
+            sum((w * n for w, n in zip(self.discount, column, strict=True)), Fraction(0))
+            for column in columns
+        )
+        return loads, weights, moment
+
+    @cached_property
     def whole_tokens(self) -> bool:
         """Whether every load and size is a whole number."""
         numbers = [*self.sizes, *(load for row in self.loads for load in row)]
