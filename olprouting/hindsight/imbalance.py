@@ -8,22 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError
 from olprouting.hindsight.forced_bound import FORCED, imbalance_bound
 from olprouting.hindsight.imbalance_result import ImbalanceResult
-from olprouting.hindsight.imbalance_run import releases, run_fault, total_imbalance
+from olprouting.hindsight.imbalance_run import longest_run, releases, run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import StopReason
 from olprouting.instances._checks import positive
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
     from olprouting.instances import Cluster, Trace
-
-    Ints = npt.NDArray[np.int64]
-
-MAX_BINARIES = 200_000
 
 
 def hindsight_imbalance(
@@ -51,8 +44,8 @@ def hindsight_imbalance(
     Raises
     ------
     InputError
-        If the trace has no releases by iteration, workers have KV limits, or the program would
-        have more than 200,000 binaries.
+        If the trace has no releases by iteration, a prompt is beyond 2^40 tokens, workers have KV
+        limits, or the program would have more than 200,000 binaries.
     """
     from models import hindsight_imbalance as model
     from olprouting.exact.highs import STOP_REASONS, new_highs, pass_model
@@ -62,18 +55,12 @@ def hindsight_imbalance(
     began = time.perf_counter()
     positive("time_limit_s", time_limit_s, zero_allowed=True)
     release = releases(trace, cluster)
+    iterations = longest_run(trace, cluster)
     simple = imbalance_bound(trace, cluster)
     if not len(trace):
         empty = Schedule(np.zeros(0, np.int64), np.zeros(0, np.int64))
         return ImbalanceResult(
             trace, cluster, 0, FORCED, 0, empty, StopReason.OPTIMAL, time_limit_s, 0.0
-        )
-    iterations = _longest_run(trace, cluster, release)
-    binaries = len(trace) * cluster.workers * iterations
-    if binaries > MAX_BINARIES:
-        raise InputError(
-            f"{len(trace)} requests on {cluster.workers} workers need up to {binaries} binaries, "
-            f"more than {MAX_BINARIES}; take fewer requests, or imbalance_bound"
         )
     program = model.build(
         trace.prompt_tokens, trace.decode_tokens, release, cluster.slots, iterations
@@ -114,13 +101,3 @@ def hindsight_imbalance(
     return ImbalanceResult(
         trace, cluster, bound, proven_by, total, schedule, reason, time_limit_s, wall_s
     )
-
-
-def _longest_run(trace: Trace, cluster: Cluster, release: Ints) -> int:
-    """Return an iteration by which every maximal policy is done.
-
-    After the last release, slots are full as long as anybody waits; that lasts at most the total
-    work over the slots, and then nobody takes longer than the longest request.
-    """
-    full = -(-int(trace.decode_tokens.sum()) // cluster.total_slots)
-    return int(release[-1]) + full + int(trace.decode_tokens.max())

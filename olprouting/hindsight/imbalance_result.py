@@ -10,7 +10,7 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.hindsight.forced_bound import FORCED, imbalance_bound
-from olprouting.hindsight.imbalance_run import run_fault, total_imbalance
+from olprouting.hindsight.imbalance_run import longest_run, run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, StopReason, Trace
 from olprouting.instances.documents import (
@@ -144,6 +144,7 @@ class ImbalanceResult:
             trace = Trace(**columns, name=str(document["name"]))
             cluster = Cluster(problem["slots"])
             require_equal("problem_sha256", document["problem_sha256"], fingerprint(problem))
+            longest_run(trace, cluster)  # what is too large was never solved
             schedule = _schedule(document)
             total = None
             if schedule is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.hindsight.problem import MAX_TOKENS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from olprouting.instances import Cluster, Trace
 
     Ints = npt.NDArray[np.int64]
+
+MAX_BINARIES = 200_000
 
 
 def releases(trace: Trace, cluster: Cluster) -> Ints:
@@ -30,6 +33,35 @@ def releases(trace: Trace, cluster: Cluster) -> Ints:
     if cluster.kv_tokens is not None:
         raise InputError("hindsight imbalance is without KV limits; leave out kv_tokens")
     return trace.release_iteration
+
+
+def longest_run(trace: Trace, cluster: Cluster) -> int:
+    """Return an iteration by which every maximal policy is done; 0 for no requests.
+
+    After the last release, slots are full as long as anybody waits; that lasts at most the total
+    work over the slots, and then nobody takes longer than the longest request.
+
+    Raises
+    ------
+    InputError
+        If the program of `hindsight_imbalance` would be too large, or sums leave 64 bits.
+    """
+    release = releases(trace, cluster)
+    if not len(trace):
+        return 0
+    work = sum(trace.decode_tokens.tolist())
+    longest = int(trace.decode_tokens.max())
+    last: int = int(release[-1]) - (-work // cluster.total_slots) + longest
+    binaries = len(trace) * cluster.workers * last
+    if binaries > MAX_BINARIES:
+        raise InputError(
+            f"{len(trace)} requests on {cluster.workers} workers need up to {binaries} binaries, "
+            f"more than {MAX_BINARIES}; take fewer requests, or imbalance_bound"
+        )
+    if trace.prompt_tokens.max() > MAX_TOKENS:
+        row = int(trace.prompt_tokens.argmax())
+        raise InputError(f"prompt_tokens[{row}] = {trace.prompt_tokens[row]} is beyond 2^40")
+    return last
 
 
 def run_fault(trace: Trace, cluster: Cluster, schedule: Schedule) -> str | None:
@@ -51,7 +83,7 @@ def run_fault(trace: Trace, cluster: Cluster, schedule: Schedule) -> str | None:
         )
     if not len(trace):
         return None
-    last = int(release[-1]) + int(trace.decode_tokens.sum())  # nobody waits beyond it
+    last = longest_run(trace, cluster)
     for j, (g, k) in enumerate(zip(worker.tolist(), start.tolist(), strict=True)):
         if not 0 <= g < cluster.workers:
             return f"request {j} is admitted by worker {g}, there are {cluster.workers}"

@@ -21,6 +21,7 @@ from olprouting.hindsight import (
 from olprouting.hindsight.forced_bound import FORCED
 from olprouting.hindsight.imbalance_run import run_fault, total_imbalance
 from olprouting.instances import Cluster, StopReason, Trace
+from olprouting.instances.documents import fingerprint
 from olprouting.policies import PolicyOptions, make_policy
 
 
@@ -89,6 +90,8 @@ def test_what_it_cannot_do_is_said_in_one_line() -> None:
     trace = Trace([5] * 300, [300] * 300, release_iteration=[1] * 300)
     with pytest.raises(InputError, match="fewer requests"):
         hindsight_imbalance(trace, Cluster([2, 2]))
+    with pytest.raises(InputError, match=r"prompt_tokens\[1\] = \d+ is beyond 2\^40"):
+        hindsight_imbalance(Trace([5, 2**41], [3, 3], release_iteration=[1, 1]), Cluster([2]))
     with pytest.raises(InputError, match="KV limits"):
         imbalance_bound(trace, Cluster([2], kv_tokens=[5]))
     with pytest.raises(InputError, match="release_iteration"):
@@ -154,3 +157,12 @@ def test_a_tampered_result_is_refused(document, change, complaint) -> None:
         ImbalanceResult.from_text(json.dumps(document | change), "saved.json")
     assert "\n" not in str(error.value)
     assert str(error.value).startswith("saved.json")
+
+
+@pytest.mark.parametrize("column", ["prompt_tokens", "decode_tokens", "release_iteration"])
+def test_a_forged_result_too_large_to_check_is_refused(document, column) -> None:
+    """Never an array of 2^41 iterations, or a sum beyond 64 bits."""
+    problem = document["problem"] | {column: [2**41] * 3}
+    forged = document | {"problem": problem, "problem_sha256": fingerprint(problem)}
+    with pytest.raises(InputError, match=r"fewer requests|beyond 2\^40"):
+        ImbalanceResult.from_text(json.dumps(forged))
