@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from olprouting.certificates.imbalance_value import ExactRuns
 
-MOST_SITUATIONS = 300_000
-"""Longer searches are not made; this many situations take seconds."""
+MOST_STEPS = 1_000_000
+"""Longer searches are not made; this many steps take seconds. A step is a situation, or an
+iteration of the active requests of one."""
 
 Worker = tuple[int, tuple[tuple[int, int], ...]]
 """Slots, and (load in the coming iteration, remaining iterations) of each active request."""
@@ -26,7 +27,7 @@ Situation = tuple[tuple[Worker, ...], tuple[tuple[int, int], ...]]
 
 
 class TooLongError(Exception):
-    """There are more than `MOST_SITUATIONS` situations."""
+    """A search took more than `MOST_STEPS` steps."""
 
 
 def least_below(runs: ExactRuns, target: int) -> int | None:
@@ -35,7 +36,7 @@ def least_below(runs: ExactRuns, target: int) -> int | None:
     Raises
     ------
     TooLongError
-        If the search takes more than `MOST_SITUATIONS` situations.
+        If the search takes more than `MOST_STEPS` steps.
     """
     return _Search(runs, target).run()
 
@@ -45,7 +46,7 @@ class _Search:
         self._workers, self._target = runs.workers, target
         self._start: tuple[Worker, ...] = tuple((slots, ()) for slots in sorted(runs.slots))
         self._coming = sorted(zip(runs.release, runs.prompt, runs.decode, strict=True))
-        self._made = 0
+        self._steps = 0
 
     def run(self) -> int | None:
         """Search everything."""
@@ -102,10 +103,13 @@ class _Search:
                 if placed < count:
                     following.update((placing, left) for placing in _placed(state, request))
             states = following
-            self._made += len(states)
-            if self._made > MOST_SITUATIONS:
-                raise TooLongError
+            self._count(len(states))
         return states
+
+    def _count(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > MOST_STEPS:
+            raise TooLongError
 
     def _growth(self, workers: tuple[Worker, ...], waiting_work: int) -> int:
         """Return what is certainly added to the total, if so much work is not active yet."""
@@ -113,7 +117,9 @@ class _Search:
         peaks: list[int] = []
         for _, active in workers:
             work += sum(_work(load, left) for load, left in active)
-            for h in range(max((left for _, left in active), default=0)):
+            longest = max((left for _, left in active), default=0)
+            self._count(longest)
+            for h in range(longest):
                 own = sum(load + h for load, left in active if h < left)
                 if h == len(peaks):
                     peaks.append(0)

@@ -100,7 +100,7 @@ def test_what_highs_proves_is_proven_without_it(seed) -> None:
 
 def test_a_bound_that_cannot_be_redone_rests_on_the_solver(monkeypatch) -> None:
     """Too many runs: the verdict says whose word the bound is, and the proven one is the weaker."""
-    monkeypatch.setattr(imbalance_search, "MOST_SITUATIONS", 1)
+    monkeypatch.setattr(imbalance_search, "MOST_STEPS", 1)
     document = saved(TRACE, CLUSTER)
     # 5 beside 3, then 6 beside 4, all admitted at once: 2 + 2, without any search
     assert document["total_tokens"] == 4
@@ -111,6 +111,13 @@ def test_a_bound_that_cannot_be_redone_rests_on_the_solver(monkeypatch) -> None:
     assert (finding.bound, "the solver claims" in finding.proof) == ("0", True)
     with pytest.raises(TooLongError):
         least_below(exactly(crowd, CLUSTER), 9)
+
+
+def test_endless_requests_end_the_search() -> None:
+    """Regression: every iteration of a million looked ahead over all the others."""
+    runs = ExactRuns((5, 3, 4), (10**6, 10**6, 1), (1, 1, 1), (1, 1))
+    with pytest.raises(TooLongError):
+        least_below(runs, 10**20)
 
 
 def test_a_bound_without_a_run_is_checked() -> None:
