@@ -14,17 +14,19 @@ from olprouting.exact.backend import Abilities, Outcome
 from olprouting.exact.check import objective
 from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
-from olprouting.exact.native.certify import exact_box_bound, exact_level_bound
+from olprouting.exact.native.certify import exact_charged_bound, exact_level_bound
 from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
 from olprouting.exact.native.prepare import (
     Prepared,
     assignment_of,
     key_of,
     new_state,
+    peak_setters_first,
     placed_classes,
     prepare,
-    scarce_first,
+    with_totals,
 )
+from olprouting.exact.native.split_kernels import split_evenly
 from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
 
@@ -52,6 +54,9 @@ FEW = 4
 TURN_STEPS = 3000
 TURN_FACTOR = 10
 """Steps of the first turn of each order of the workers, and by how much later turns are longer."""
+
+TRIAL_STEPS = 30
+"""As many steps take about as long as one trial of an even split."""
 
 MOST_IN_ANY_ORDER = 3
 """From this many open workers on their order matters."""
@@ -124,6 +129,7 @@ class Search:
         self.stop: StopReason | None = None
         self._began = time.perf_counter()
         self._passes = 0
+        self._rng = np.random.default_rng(options.seed)
         self._cuts = np.full(7, math.inf)
         self._cuts[kernels.TARGET] = -math.inf
         self._cuts[kernels.STEP] = prepared.step - HALF if prepared.step else prepared.margin
@@ -152,9 +158,11 @@ class Search:
 
     def call_each_kernel(self) -> None:
         """Call every compiled function once."""
+        self.prepared = with_totals(self.prepared)
         self._greedy()
         self._root()
         self._search(1)
+        self._split(1)
         self._shake(1)
 
     def message(self) -> str:
@@ -183,6 +191,10 @@ class Search:
         """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
         assert self.assignment is not None
         p = self.prepared.problem
+        if p.everything and not p.fills and len(p.weights) == 1:
+            self._split(steps // TRIAL_STEPS)
+            if self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]:
+                return
         held, owner = placed_classes(self.prepared, self.assignment)
         for turn in range(max(1, steps // TURN_STEPS)):
             shaken_incumbent(p, held, owner, KICKS, self.options.seed + turn)
@@ -190,6 +202,17 @@ class Search:
             self._mind_limits()
             if self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]:
                 return
+
+    def _split(self, trials: int) -> None:
+        """Look for a division of all requests with the peak of the root bound."""
+        p = self.prepared.problem
+        sizes = np.repeat(p.sizes, p.supply)
+        held = np.repeat(np.arange(len(p.sizes)), p.supply)
+        owner = np.zeros(len(held), np.int64)
+        peak = (self._cuts[kernels.TARGET] + p.price * sizes.sum()) / p.weights[0]
+        room = np.floor(peak) - p.loads[:, 0]
+        if split_evenly(sizes, room, p.slots, trials, self._rng, owner):
+            self._adopt(self._assignment_from(held, owner))
 
     def _assignment_from(self, held: Ints, owner: Ints) -> Assignment:
         s = self.state
@@ -206,9 +229,9 @@ class Search:
         """
         plans = [(self.prepared, self.state)]
         if len(self.prepared.problem.slots) >= MOST_IN_ANY_ORDER and self.assignment is not None:
-            order = scarce_first(self.prepared, self.assignment)
+            order = peak_setters_first(self.prepared, self.assignment)
             if not np.array_equal(order, self.prepared.workers):
-                other = prepare(self.prepared.decision, order)
+                other = with_totals(prepare(self.prepared.decision, order))
                 plans.insert(0, (other, new_state(other.problem)))
         return plans
 
@@ -260,11 +283,10 @@ class Search:
         return not self.prepared.step and gap <= 8 * self.prepared.margin
 
     def _raise_exactly(self) -> None:
-        p, s = self.prepared.problem, self.state
+        p = self.prepared.problem
         exact = exact_level_bound(self.prepared) if p.everything else None
-        if exact != self.value and p.fills and not s.charge[0].any():
-            low, high = s.least[0][p.slots], s.most[0][p.slots]
-            exact = exact_box_bound(self.prepared, s.point[0], low, high)
+        if exact != self.value and p.fills:
+            exact = exact_charged_bound(self.prepared, self.state)
         if exact is not None and self.value is not None:
             self.bound = min(max(self.bound, exact), self.value)
 
@@ -299,6 +321,7 @@ class Search:
 
     def _passes_from(self, root: float) -> None:
         """Make the passes, with the orders taking turns and more steps at each turn."""
+        self.prepared = with_totals(self.prepared)
         reaches = self._reaches(self._cuts[kernels.BEST] - root)
         plans = self._plans()
         steps = TURN_STEPS if len(plans) > 1 else 2**62

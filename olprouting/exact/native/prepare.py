@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.exact.check import discount_numerators, exact_data
+from olprouting.exact.native.discrete_kernels import fill_totals
 from olprouting.exact.native.problem import Problem, State
 from olprouting.instances import Decision, Growth
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
 LARGEST = 2.0**50
 """Largest sum of tokens, times G and H + 1, that the search takes: doubles hold it exactly."""
+
+MOST_LISTED_SLOTS = 3
+MOST_TOTALS = 20_000
+"""Totals are listed for workers with so few slots, if there are no more."""
 
 ROUNDING = 1e-12
 """What doubles may lose in a sum of about a hundred terms, generously."""
@@ -106,6 +112,10 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
         fills=int(fills),
         everything=int(decision.admissions == decision.waiting),
         ordered=_ordered(open_loads),
+        totals=np.zeros(0),
+        total_classes=np.zeros((0, 3), np.int64),
+        total_starts=np.zeros(decision.admissions + 1, np.int64),
+        total_stops=np.zeros(decision.admissions + 1, np.int64),
     )
     numerators, scale = discount_numerators(decision.gamma, decision.horizon)
     constant = decision.workers * reference - loads.sum(axis=0)
@@ -120,6 +130,32 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     )
     margin = 0.0 if exact else ROUNDING * float(problem.weights.sum()) * extent
     return Prepared(decision, problem, order, offset, data.unit, margin, step)
+
+
+def with_totals(prepared: Prepared) -> Prepared:
+    """Return the decision with lists of the totals that its free slots can have, if short."""
+    p = prepared.problem
+    starts, stops = np.zeros_like(p.total_starts), np.zeros_like(p.total_stops)
+    numbers = np.unique(p.slots).tolist()
+    lengths = [math.comb(len(p.sizes) + number - 1, number) for number in numbers]
+    if not p.fills or numbers[-1] > MOST_LISTED_SLOTS or max(lengths) > MOST_TOTALS:
+        return prepared
+    lists, classes, end = [], [], 0
+    for number, length in zip(numbers, lengths, strict=True):
+        totals, own = np.empty(length), np.empty((length, 3), np.int64)
+        count = fill_totals(p.sizes, p.supply, number, totals, own)
+        order = np.argsort(totals[:count], kind="stable")
+        lists.append(totals[order])
+        classes.append(own[order])
+        starts[number], stops[number] = end, end + count
+        end += count
+    listed = p._replace(
+        totals=np.concatenate(lists),
+        total_classes=np.concatenate(classes),
+        total_starts=starts,
+        total_stops=stops,
+    )
+    return replace(prepared, problem=listed)
 
 
 def new_state(problem: Problem) -> State:
@@ -175,27 +211,25 @@ def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
     """Return G * peak - total at each offset, which tells the imbalances of assignments apart."""
     p = prepared.problem
     sizes = exact_data(prepared.decision).sizes
-    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
-    totals, counts = np.zeros(len(p.slots)), np.zeros(len(p.slots))
-    for request, worker in assignment:
-        totals[place[worker]] += sizes[request]
-        counts[place[worker]] += 1
-    offsets = np.arange(len(p.weights))
-    loads = p.loads + totals[:, None] + p.growth * counts[:, None] * offsets
-    key: Floats = prepared.decision.workers * np.maximum(loads.max(axis=0), p.floor) - totals.sum()
+    total = sum(int(sizes[request]) for request, _ in assignment)
+    peaks = np.maximum(_loads_with(prepared, assignment).max(axis=0), p.floor)
+    key: Floats = prepared.decision.workers * peaks - total
     return key
 
 
-def scarce_first(prepared: Prepared, assignment: Assignment) -> Ints:
-    """Return the open workers, those with the least choice first.
+def peak_setters_first(prepared: Prepared, assignment: Assignment) -> Ints:
+    """Return the open workers: those that set a peak first, and those with the least choice.
 
-    A worker's choice is judged by how many requests have about the mean size that it gets in a
-    good assignment, to the power of its slots: workers that set the peak need the few smallest
-    requests, workers far below it the few largest.
+    Once the peaks are set the largest requests are simply dealt out. A worker's choice is judged
+    by how many requests have about the mean size that it gets in a good assignment, to the power
+    of its slots: workers that set the peak need the few smallest requests, workers far below it
+    the few largest.
     """
     decision = prepared.decision
     sizes = exact_data(decision).sizes.astype(np.float64)
     near = max(1.0, (sizes.max() - sizes.min()) / 20)
+    loads = _loads_with(prepared, assignment)
+    setters = set(prepared.workers[(loads == loads.max(axis=0)).any(axis=1)].tolist())
     choice = {}
     for worker in prepared.workers.tolist():
         own = [request for request, g in assignment if g == worker]
@@ -203,7 +237,20 @@ def scarce_first(prepared: Prepared, assignment: Assignment) -> Ints:
         similar = np.count_nonzero(np.abs(sizes - target) <= near)
         choice[worker] = int(decision.free_slots[worker]) * float(np.log1p(similar))
     place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
-    return np.array(sorted(choice, key=lambda g: (choice[g], place[g])), np.int64)
+    return np.array(sorted(choice, key=lambda g: (g not in setters, choice[g], place[g])), np.int64)
+
+
+def _loads_with(prepared: Prepared, assignment: Assignment) -> Floats:
+    """Return the loads of the open workers, in search order, at each offset, shape (k, H+1)."""
+    p = prepared.problem
+    sizes = exact_data(prepared.decision).sizes
+    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
+    totals, counts = np.zeros(len(p.slots)), np.zeros(len(p.slots))
+    for request, worker in assignment:
+        totals[place[worker]] += sizes[request]
+        counts[place[worker]] += 1
+    loads: Floats = p.loads + totals[:, None]
+    return loads + p.growth * counts[:, None] * np.arange(len(p.weights))
 
 
 @lru_cache(maxsize=64)

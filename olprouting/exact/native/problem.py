@@ -43,6 +43,12 @@ class Problem(NamedTuple):
     ordered
         Loads of workers j, j+1, ..., sorted at each offset, shape (k, k, H+1); row j is used up
         to k - j.
+    totals
+        The totals that numbers of requests can have, ascending for each number, shape (Z,).
+    total_classes
+        Size classes of the requests of each total, padded with -1, shape (Z, 3).
+    total_starts, total_stops
+        Which of `totals` belong to each number, shape (U+1,); both 0 if they are not listed.
     """
 
     loads: Floats
@@ -59,6 +65,10 @@ class Problem(NamedTuple):
     fills: int
     everything: int
     ordered: Floats
+    totals: Floats
+    total_classes: Ints
+    total_starts: Ints
+    total_stops: Ints
 
 
 class State(NamedTuple):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, inlined
+from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
 
 MOST_WORKERS = 8
 """Largest k whose 2^k sets are looked at; more workers are split into groups."""
@@ -212,13 +212,37 @@ def relaxed(
         point[g] = min(max(point[g], low[g]), high[g])
     if len(weights) == 1:
         return _settle_level(base, floor[0], weights[0], prices, low, high, point)
-    if workers <= MOST_WORKERS:
-        return settle(base, floor, weights, prices, low, high, point)
-    groups = (workers + MOST_WORKERS - 1) // MOST_WORKERS
-    total = 0.0
+    matter = _who_matters(base, floor, low, high)
+    value = 0.0
+    for g in range(workers):
+        if not matter[g]:
+            if prices[g] != 0.0:
+                point[g] = high[g] if prices[g] > 0.0 else low[g]
+            value -= prices[g] * point[g]
+    members = np.flatnonzero(matter)
+    groups = (len(members) + MOST_WORKERS - 1) // MOST_WORKERS
+    if groups == 0:
+        return value + value_at(base, floor, weights, prices[:0], point[:0])
     for first in range(groups):
-        total += _settle_group(base, floor, weights, prices, low, high, point, first, groups)
-    return total
+        group = members[first::groups]
+        share = len(group) / len(members)
+        value += _settle_group(base, floor, weights, prices, low, high, point, group, share)
+    return value
+
+
+@compiled
+def _who_matters(base: Floats, floor: Floats, low: Floats, high: Floats) -> Bools:
+    """Tell which workers can set a peak above what is there anyway."""
+    workers = len(low)
+    matter = np.zeros(workers, np.bool_)
+    for h in range(len(floor)):
+        least = floor[h]
+        for g in range(workers):
+            least = max(least, base[g, h] + low[g])
+        for g in range(workers):
+            if base[g, h] + high[g] > least or base[g, h] + low[g] > floor[h]:
+                matter[g] = True
+    return matter
 
 
 @compiled
@@ -268,25 +292,22 @@ def _settle_group(
     low: Floats,
     high: Floats,
     point: Floats,
-    first: int,
-    groups: int,
+    group: Ints,
+    share: float,
 ) -> float:
-    """Settle the workers first, first + groups, ... with their share of the weights."""
-    size = (len(point) - first + groups - 1) // groups
+    """Settle the workers of a group with their share of the weights."""
+    size = len(group)
     loads = np.empty((size, len(weights)))
-    share = np.empty(len(weights))
     own = np.empty((4, size))  # prices, low, high, point
-    for h in range(len(weights)):
-        share[h] = weights[h] * size / len(point)
     for i in range(size):
-        g = first + i * groups
+        g = group[i]
         own[0, i] = prices[g]
         own[1, i] = low[g]
         own[2, i] = high[g]
         own[3, i] = point[g]
         for h in range(len(weights)):
             loads[i, h] = base[g, h]
-    value = settle(loads, floor, share, own[0], own[1], own[2], own[3])
+    value: float = settle(loads, floor, share * weights, own[0], own[1], own[2], own[3])
     for i in range(size):
-        point[first + i * groups] = own[3, i]
+        point[group[i]] = own[3, i]
     return value

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.compiling import Floats, compiled, inlined
+from olprouting.exact.native.charge_kernels import charged_bound, suffix
+from olprouting.exact.native.discrete_kernels import discrete_bound
 from olprouting.exact.native.relaxation_kernels import MOST_WORKERS, relaxed
 from olprouting.exact.native.subset_kernels import (
     NONE,
@@ -51,10 +53,6 @@ SEEK = 3
 
 EFFORT = 200
 """Steps of the subset search that count as one node."""
-
-FIRST_ROUNDS = 60
-ROUNDS = 4
-"""Steps towards better charges at the root and elsewhere."""
 
 TINY = 1e-6
 """Whole token figures are compared with this slack after a division."""
@@ -129,11 +127,14 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
         if j + 1 < workers:
             bound = node_bound(problem, state, j + 1, cuts[REACH])
             if bound < cuts[CUT]:
+                bound = max(bound, _discrete(problem, state, j + 1, cuts[CUT]))
+            if bound >= cuts[CUT]:
+                state.tally[1] += bound < cuts[BEST] + cuts[MARGIN]
+                continue
+            if not _complete(problem, state, j + 1):
                 state.cursor[0] = j + 1
                 state.cursor[1] = ENTER
-            elif bound < cuts[BEST] + cuts[MARGIN]:
-                state.tally[1] += 1
-            continue
+                continue
         if _take_solution(problem, state, cuts):
             return TIED
         if cuts[BEST] <= cuts[TARGET]:
@@ -154,6 +155,47 @@ def _place(problem: Problem, state: State, j: int) -> None:
 
 
 @compiled
+def _complete(problem: Problem, state: State, j: int) -> bool:
+    """Give workers from j on the largest remaining requests, if that raises no peak.
+
+    No completion is better than one that admits the most tokens under the peaks there are; other
+    ones need not be looked at. The largest request goes where most room is left.
+    """
+    if not problem.fills:
+        return False
+    workers = len(problem.slots)
+    room = np.full(workers, np.inf)
+    for g in range(j, workers):
+        state.counts[g] = 0
+        state.totals[g] = 0.0
+        grown = problem.growth * problem.slots[g]
+        for h in range(len(problem.weights)):
+            room[g] = min(room[g], state.profile[j, h] - problem.loads[g, h] - grown * h)
+        if room[g] < state.least[j, problem.slots[g]]:
+            return False
+    c = len(problem.sizes)
+    spare = 0
+    for _ in range(problem.slots[j:].sum()):
+        while spare == 0:
+            c -= 1
+            spare = state.left[c]
+        spare -= 1
+        widest = -1
+        for g in range(j, workers):
+            if state.counts[g] < problem.slots[g] and (widest < 0 or room[g] > room[widest]):
+                widest = g
+        room[widest] -= problem.sizes[c]
+        if room[widest] < 0.0:
+            return False
+        state.chosen[widest, state.counts[widest]] = c
+        state.counts[widest] += 1
+        state.totals[widest] += problem.sizes[c]
+    for h in range(len(problem.weights)):
+        state.profile[workers, h] = state.profile[j, h]
+    return True
+
+
+@compiled
 def _placed(state: State, j: int) -> tuple[float, int]:
     """Return the total and number of the requests on workers before j."""
     total = 0.0
@@ -166,23 +208,47 @@ def _placed(state: State, j: int) -> tuple[float, int]:
 
 @inlined
 def _enter(problem: Problem, state: State, j: int) -> None:
-    """Prepare worker j: sums of what remains, and its first count."""
+    """Prepare worker j: its first count is the one that mean sizes would need."""
     if problem.fills:
         state.counts[j] = problem.slots[j]
         return
+    state.counts[j] = _usual_count(problem, state, j)
+
+
+@compiled
+def _usual_count(problem: Problem, state: State, j: int) -> int:
+    """Return how many requests of mean size fill worker j to the level of the others."""
     _, number = _placed(state, j)
-    state.counts[j] = min(problem.slots[j], problem.admissions - number)
+    rest = problem.admissions - number
+    if rest == 0:
+        return 0
+    middle = len(problem.weights) // 2
+    mean = state.most[j, rest] / rest + problem.growth * middle
+    level = (problem.loads[j:, middle].sum() + mean * rest) / (len(problem.slots) - j)
+    count = int(np.rint((level - problem.loads[j, middle]) / mean))
+    usual: int = min(max(count, 0), problem.slots[j], rest)
+    return usual
 
 
 @compiled
 def _next_count(problem: Problem, state: State, j: int, cut: float) -> None:
-    """Go to worker j's next count that has a window, or to -1."""
+    """Go to worker j's next count that has a window, or to -1.
+
+    Counts are tried outwards from the usual one: n, n+1, n-1, n+2, ...
+    """
     if problem.fills:
         state.counts[j] = -1
         return
+    _, number = _placed(state, j)
+    most = min(problem.slots[j], problem.admissions - number)
+    usual = _usual_count(problem, state, j)
     while True:
-        state.counts[j] -= 1
-        if state.counts[j] < 0 or _set_window(problem, state, j, cut):
+        away = state.counts[j] - usual
+        state.counts[j] = usual - away + (1 if away <= 0 else 0)
+        if abs(state.counts[j] - usual) > max(usual, most - usual):
+            state.counts[j] = -1
+            return
+        if 0 <= state.counts[j] <= most and _set_window(problem, state, j, cut):
             return
 
 
@@ -201,6 +267,17 @@ def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
             state.charge[j, g] = state.charge[j - 1, g]
     least = state.least[j]
     return _bound(problem, state, j, state.profile[j], total, rest, least, state.most[j], goal)
+
+
+@compiled
+def _discrete(problem: Problem, state: State, j: int, cut: float) -> float:
+    """Return the bound of `discrete_bound` at depth j."""
+    total, _ = _placed(state, j)
+    fixed = -problem.price * total - state.shared[j]
+    for h in range(len(problem.weights)):
+        fixed += problem.weights[h] * state.profile[j, h]
+    bound: float = discrete_bound(problem, state, j, fixed, cut)
+    return bound
 
 
 @inlined
@@ -222,103 +299,8 @@ def _bound(
         if not problem.fills:
             return bound
     goal += problem.price * total
-    convex = _box_bound(problem, state, j, profile, rest, least, most, goal)
+    convex = charged_bound(problem, state, j, profile, least, most, goal)
     return max(bound, convex - problem.price * total)
-
-
-@compiled
-def _suffix(problem: Problem, j: int, least: Floats, most: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the loads with growth of workers j, j+1, ... and the intervals of their totals."""
-    size = len(problem.slots) - j
-    offsets = len(problem.weights)
-    base = np.empty((size, offsets))
-    low = np.empty(size)
-    high = np.empty(size)
-    for g in range(size):
-        count = problem.slots[j + g]
-        low[g] = least[count]
-        high[g] = most[count]
-        for h in range(offsets):
-            base[g, h] = problem.loads[j + g, h] + problem.growth * count * h
-    return base, low, high
-
-
-@compiled
-def _box_bound(
-    problem: Problem,
-    state: State,
-    j: int,
-    profile: Floats,
-    rest: int,
-    least: Floats,
-    most: Floats,
-    goal: float,
-) -> float:
-    """Return the relaxation's value, with charges for requests that several workers want."""
-    base, low, high = _suffix(problem, j, least, most)
-    size = len(low)
-    kept = state.point[j, j:]  # belongs to the charges that are kept
-    charge = state.charge[j, j:]
-    point = np.empty(size)
-    trial = np.empty(size)
-    prices = np.empty(size)
-    for g in range(size):
-        trial[g] = charge[g]
-        point[g] = kept[g]
-    want = np.empty(size)
-    best = -np.inf
-    rounds = FIRST_ROUNDS if j == 0 else ROUNDS
-    step = 1.0
-    for _ in range(rounds):
-        for g in range(size):
-            prices[g] = problem.price - trial[g]
-        value = relaxed(base, profile, problem.weights, prices, low, high, point)
-        value -= _largest_share(problem, j, trial, most, want)
-        if value > best:
-            best = value
-            for g in range(size):
-                charge[g] = trial[g]
-                kept[g] = point[g]
-        else:
-            step /= 2
-        if best >= goal or size == 1:
-            break
-        norm = 0.0
-        for g in range(size):
-            want[g] = point[g] - want[g]
-            if want[g] < 0.0 and trial[g] <= 0.0:
-                want[g] = 0.0
-            norm += want[g] * want[g]
-        if norm == 0.0:
-            break
-        length = step * (min(goal, best + abs(best) * 0.1 + problem.price) - value) / norm
-        for g in range(size):
-            trial[g] = min(max(trial[g] + length * want[g], 0.0), problem.price)
-    state.shared[j] = _largest_share(problem, j, charge, most, want)
-    return best
-
-
-@compiled
-def _largest_share(problem: Problem, j: int, charge: Floats, most: Floats, share: Floats) -> float:
-    """Return the most that charges can collect: the largest requests go where they are highest.
-
-    `share` becomes the totals at which that happens. Every division of the remaining requests
-    collects at most this, so that charging and giving it back is a relaxation.
-    """
-    taken = 0
-    collected = 0.0
-    for g in range(len(charge)):
-        share[g] = -1.0
-    for _ in range(len(charge)):
-        first = -1
-        for g in range(len(charge)):
-            if share[g] < 0.0 and (first < 0 or charge[g] > charge[first]):
-                first = g
-        count = problem.slots[j + first]
-        share[first] = most[taken + count] - most[taken]
-        collected += charge[first] * share[first]
-        taken += count
-    return collected
 
 
 @compiled
@@ -327,7 +309,8 @@ def _level_bound(
 ) -> float:
     """Return the bound for a known total: at each offset the rest fills workers up to a level.
 
-    The worker that gets the largest remaining request stands above its load by that much.
+    The worker that gets the largest remaining request stands above its load by that much. And the
+    q largest are either on q workers or two of them on one.
     """
     workers = len(problem.slots)
     size = workers - j
@@ -344,6 +327,13 @@ def _level_bound(
             if m + 1 == size or height <= problem.ordered[j, m + 1, h]:
                 break
         level[h] = max(profile[h], np.ceil(height - TINY))
+        spread = -np.inf
+        for q in range(min(size, rest)):
+            request = most[q + 1] - most[q] + problem.growth * h
+            spread = max(spread, problem.ordered[j, q, h] + request)
+            if q > 0:
+                pair = most[q + 1] - most[q - 1] + 2 * problem.growth * h
+                level[h] = max(level[h], min(spread, problem.ordered[j, 0, h] + pair))
     best = np.inf
     if rest == 0:
         best = 0.0
@@ -383,7 +373,7 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
         level = _window_level(problem, j + 1, profile, total + amount, rest, tokens)
         if not problem.fills:
             return level
-    base, low, high = _suffix(problem, j + 1, state.least[j], state.most[j])
+    base, low, high = suffix(problem, j + 1, state.least[j], state.most[j])
     point = state.point[j + 1, j + 1 :]
     prices = np.empty(len(low))
     for g in range(len(low)):
