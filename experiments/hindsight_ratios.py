@@ -271,7 +271,8 @@ def plot_ratios(table: pd.DataFrame) -> Figure:
         ax.barh(places[2:], 100 * mean["everything"], color=colour(5))
         ax.barh(places, counted, color=[colour(6), colour(2), *[colour(0)] * len(mean)])
         for place, share in zip(places, counted, strict=True):
-            ax.text(2, place, f"{share:.1f}", va="center", color="white", fontsize="small")
+            at, shade = (2.0, "white") if share > 15 else (share + 2, "black")
+            ax.text(at, place, f"{share:.1f}", va="center", color=shade, fontsize="small")
         ax.set_yticks(places, names)
         ax.set(title=weights, xlabel="reward (% of the bound)", xlim=(0, 105))
     axes[0].invert_yaxis()  # the panels share it
