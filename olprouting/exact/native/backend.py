@@ -14,14 +14,15 @@ from olprouting.exact.backend import Abilities, Outcome
 from olprouting.exact.check import objective
 from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
+from olprouting.exact.native.bound_kernels import TINY, node_bound
 from olprouting.exact.native.certify import exact_charged_bound, exact_level_bound
 from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
 from olprouting.exact.native.prepare import (
     Prepared,
     assignment_of,
+    critical_first,
     key_of,
     new_state,
-    peak_setters_first,
     placed_classes,
     prepare,
     with_totals,
@@ -67,8 +68,8 @@ HALF = 0.5
 DIVE_STEPS = 2000
 """Steps spent on finding the relaxation's own totals."""
 
-TIE_STEPS = 100_000
-"""Steps that may be spent on telling ties apart, after the proof up to rounding."""
+TIE_STEPS = 3000
+"""Steps spent on telling ties apart after the proof up to rounding; more if that took more."""
 
 
 class Native:
@@ -129,6 +130,7 @@ class Search:
         self.stop: StopReason | None = None
         self._began = time.perf_counter()
         self._passes = 0
+        self._steps = 0
         self._rng = np.random.default_rng(options.seed)
         self._cuts = np.full(7, math.inf)
         self._cuts[kernels.TARGET] = -math.inf
@@ -229,7 +231,7 @@ class Search:
         """
         plans = [(self.prepared, self.state)]
         if len(self.prepared.problem.slots) >= MOST_IN_ANY_ORDER and self.assignment is not None:
-            order = peak_setters_first(self.prepared, self.assignment)
+            order = critical_first(self.prepared, self.assignment)
             if not np.array_equal(order, self.prepared.workers):
                 other = with_totals(prepare(self.prepared.decision, order))
                 plans.insert(0, (other, new_state(other.problem)))
@@ -249,14 +251,15 @@ class Search:
         p, s = self.prepared.problem, self.state
         self._reset()
         s.charge[:] = 0.0
-        value = float(kernels.node_bound(p, s, 0, self._cuts[kernels.BEST]))
-        return math.ceil(value - kernels.TINY) if self.prepared.step else value
+        value = float(node_bound(p, s, 0, self._cuts[kernels.BEST]))
+        return math.ceil(value - TINY) if self.prepared.step else value
 
     def _reset(self) -> None:
         p, s = self.prepared.problem, self.state
         s.left[:] = p.supply
         s.profile[0] = p.floor
         s.cursor[:] = 0
+        s.box[:] = [-math.inf, math.inf]
         s.tally[1] = 0
 
     def _raise_bound(self, value: float) -> None:
@@ -264,7 +267,7 @@ class Search:
         decision, slack = self.prepared.decision, 2 * self.prepared.margin
         bound: int | Fraction = self.prepared.objective(value - slack)
         if decision.integral:
-            bound = math.ceil(self.prepared.objective(value - kernels.TINY))
+            bound = math.ceil(self.prepared.objective(value - TINY))
         self.bound = max(self.bound, bound)
 
     def _closed(self) -> bool:
@@ -382,6 +385,7 @@ class Search:
             if code == kernels.EXHAUSTED:
                 return True
             steps += int(s.tally[2])
+            self._steps += int(s.tally[2])
             if steps > limit:
                 return False
             spent = max(time.perf_counter() - began, 1e-6)
@@ -415,4 +419,4 @@ class Search:
         best, margin = self._cuts[kernels.BEST], self.prepared.margin
         self._cuts[kernels.STEP], self._cuts[kernels.TARGET] = -margin, -math.inf
         self._cuts[kernels.CUT] = self._cuts[kernels.REACH] = best + margin
-        return self._search(TIE_STEPS)
+        return self._search(max(TIE_STEPS, self._steps))

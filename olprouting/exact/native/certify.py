@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olprouting.exact.check import discount_numerators
-from olprouting.exact.native.relaxation_kernels import MOST_WORKERS
+from olprouting.exact.native.relaxation_kernels import MOST_WORKERS, who_matters
 
 if TYPE_CHECKING:
     from olprouting.compiling import Bools, Floats, Ints
@@ -69,7 +69,7 @@ def exact_charged_bound(prepared: Prepared, state: State) -> Fraction | None:
     weights = [prepared.decision.workers * number * unit // scale for number in numerators]
     prices = [int((Fraction(one, scale) - charge) * unit) for charge in charges]
     base = p.loads + p.growth * p.slots[:, None] * np.arange(len(p.weights))
-    matter = _who_matters(base, p.floor, low, high)
+    matter = who_matters(base, p.floor, low, high)
     for g in np.flatnonzero(~matter).tolist():
         if (prices[g] > 0 and point[g] < high[g]) or (prices[g] < 0 and point[g] > low[g]):
             return None
@@ -138,13 +138,6 @@ def _most_collected(prepared: Prepared, charges: list[Fraction]) -> Fraction:
             collected += sign * amount * sum(queue[taken : taken + count])
             taken += count
     return collected
-
-
-def _who_matters(base: Floats, floor: Floats, low: Floats, high: Floats) -> Bools:
-    """Tell which workers can set a peak above what is there anyway."""
-    least = np.maximum((base + low[:, None]).max(axis=0), floor)
-    matter: Bools = ((base + high[:, None] > least) | (base + low[:, None] > floor)).any(axis=1)
-    return matter
 
 
 def _value(prepared: Prepared, peaks: Ints, total: int) -> Fraction:

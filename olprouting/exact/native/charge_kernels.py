@@ -47,7 +47,9 @@ SNAP = 1e-9
 
 
 @compiled
-def suffix(problem: Problem, j: int, least: Floats, most: Floats) -> tuple[Floats, Floats, Floats]:
+def suffix(
+    problem: Problem, j: int, least: Floats, most: Floats, box: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Return the loads with growth of workers j, j+1, ... and the intervals of their totals."""
     size = len(problem.slots) - j
     offsets = len(problem.weights)
@@ -56,28 +58,34 @@ def suffix(problem: Problem, j: int, least: Floats, most: Floats) -> tuple[Float
     high = np.empty(size)
     for g in range(size):
         count = problem.slots[j + g]
-        low[g] = least[count]
-        high[g] = most[count]
+        low[g] = max(least[count], box[j + g, 0])
+        high[g] = min(most[count], box[j + g, 1])
         for h in range(offsets):
             base[g, h] = problem.loads[j + g, h] + problem.growth * count * h
     return base, low, high
 
 
 @compiled
-def charged_bound(
-    problem: Problem,
-    state: State,
-    j: int,
-    profile: Floats,
-    least: Floats,
-    most: Floats,
-    goal: float,
-) -> float:
+def crossed(low: Floats, high: Floats) -> bool:
+    """Whether an interval is empty."""
+    empty = False
+    for g in range(len(low)):
+        empty = empty or low[g] > high[g]
+    return empty
+
+
+@compiled
+def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
     """Return a bound on completing workers j, j+1, ...; charges and minimiser go to row j.
 
-    Row j holds the charges to begin with. No more effort is made once the bound reaches `goal`.
+    Row j holds the charges to begin with; before the first node, all that charges can do is tried
+    as well, and more effort is made. None is made any more once the bound reaches `goal`.
     """
-    base, low, high = suffix(problem, j, least, most)
+    thorough = state.tally[0] == 0
+    profile, least, most = state.profile[j], state.least[j], state.most[j]
+    base, low, high = suffix(problem, j, least, most, state.box[j])
+    if crossed(low, high):
+        return np.inf
     size = len(low)
     charge = state.charge[j, j:]
     kept = state.point[j, j:]  # the minimiser at these charges
@@ -93,7 +101,7 @@ def charged_bound(
     cuts = 0
     length = 0.0
     promised = -np.inf
-    for turn in range(FIRST_ROUNDS if j == 0 else ROUNDS):
+    for turn in range(FIRST_ROUNDS if thorough else ROUNDS):
         largest_share(problem, j, trial, least, most, share)
         for g in range(size):
             prices[g] = problem.price - trial[g]
@@ -124,7 +132,7 @@ def charged_bound(
                 kept[g] = point[g]
         if best >= goal or size == 1 or norm == 0.0:
             break
-        if turn == 0 and j == 0:  # all that charges can do is often right
+        if turn == 0 and thorough:
             for g in range(size):
                 trial[g] = problem.price
             weight[cut] = 1.0

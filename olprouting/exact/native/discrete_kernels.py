@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Floats, Ints, compiled
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
@@ -39,8 +39,11 @@ def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: fl
         Smaller bounds are of no use.
     """
     workers = len(problem.slots)
-    if len(problem.totals) == 0:
+    if not problem.fills:
         return -np.inf
+    for g in range(j, workers):
+        if problem.total_stops[problem.slots[g]] == 0:
+            return -np.inf  # its totals are not listed
     place = np.empty(workers, np.int64)
     following = np.empty(workers, np.int64)
     price = np.zeros(workers)
@@ -54,15 +57,15 @@ def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: fl
             cap = min(cap, state.profile[j, h] - problem.loads[g, h] - grown * h)
         start = problem.total_starts[problem.slots[g]]
         stop = problem.total_stops[problem.slots[g]]
-        after = start + int(np.searchsorted(problem.totals[start:stop], cap, side="right"))
-        place[g] = _available(problem, state.left, after - 1, start - 1, -1)
-        following[g] = _available(problem, state.left, after, stop, 1)
+        after = first_above(problem.totals, start, stop, cap)
+        place[g] = available(problem, state.left, after - 1, start - 1, -1)
+        following[g] = available(problem, state.left, after, stop, 1)
         if place[g] < start:
             place[g] = following[g]
             if place[g] == stop:
                 return np.inf
             raised = max(raised, _raised_by(problem, state, j, g, problem.totals[place[g]]))
-            following[g] = _available(problem, state.left, place[g] + 1, stop, 1)
+            following[g] = available(problem, state.left, place[g] + 1, stop, 1)
         if following[g] < stop:
             cost[g] = _raised_by(problem, state, j, g, problem.totals[following[g]])
     gain = 0.0
@@ -87,13 +90,13 @@ def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: fl
         gain += price[g] * (problem.totals[following[g]] - problem.totals[place[g]])
         place[g] = following[g]
         stop = problem.total_stops[problem.slots[g]]
-        following[g] = _available(problem, state.left, place[g] + 1, stop, 1)
+        following[g] = available(problem, state.left, place[g] + 1, stop, 1)
         cost[g] = np.inf
         if following[g] < stop:
             cost[g] = _raised_by(problem, state, j, g, problem.totals[following[g]])
 
 
-@inlined
+@compiled
 def _raised_by(problem: Problem, state: State, j: int, g: int, total: float) -> float:
     """Return by how much worker g with this total raises the peaks, weighted."""
     raised = 0.0
@@ -105,8 +108,21 @@ def _raised_by(problem: Problem, state: State, j: int, g: int, total: float) -> 
     return raised
 
 
-@inlined
-def _available(problem: Problem, left: Ints, entry: int, end: int, step: int) -> int:
+@compiled
+def first_above(totals: Floats, start: int, stop: int, limit: float) -> int:
+    """Return the first of the entries start..stop-1, which ascend, that is above `limit`."""
+    low, high = start, stop
+    while low < high:
+        middle = (low + high) // 2
+        if totals[middle] <= limit:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def available(problem: Problem, left: Ints, entry: int, end: int, step: int) -> int:
     """Return the next entry whose requests are not placed yet, or `end`."""
     while entry != end:
         first = problem.total_classes[entry, 0]

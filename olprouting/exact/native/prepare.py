@@ -14,9 +14,12 @@ from olprouting.errors import InputError
 from olprouting.exact.check import discount_numerators, exact_data
 from olprouting.exact.native.discrete_kernels import fill_totals
 from olprouting.exact.native.problem import Problem, State
+from olprouting.exact.native.relaxation_kernels import who_matters
 from olprouting.instances import Decision, Growth
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from olprouting.compiling import Floats, Ints
     from olprouting.instances.solve_result import Assignment
 
@@ -133,16 +136,17 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
 
 
 def with_totals(prepared: Prepared) -> Prepared:
-    """Return the decision with lists of the totals that its free slots can have, if short."""
+    """Return the decision with lists of the totals that few free slots can have."""
     p = prepared.problem
-    starts, stops = np.zeros_like(p.total_starts), np.zeros_like(p.total_stops)
-    numbers = np.unique(p.slots).tolist()
-    lengths = [math.comb(len(p.sizes) + number - 1, number) for number in numbers]
-    if not p.fills or numbers[-1] > MOST_LISTED_SLOTS or max(lengths) > MOST_TOTALS:
+    if not p.fills:
         return prepared
-    lists, classes, end = [], [], 0
-    for number, length in zip(numbers, lengths, strict=True):
-        totals, own = np.empty(length), np.empty((length, 3), np.int64)
+    starts, stops = np.zeros_like(p.total_starts), np.zeros_like(p.total_stops)
+    lists, classes, end = [p.totals], [p.total_classes], 0
+    for number in np.unique(p.slots).tolist():
+        length = math.comb(len(p.sizes) + number - 1, number)
+        if number > MOST_LISTED_SLOTS or length > MOST_TOTALS:
+            continue
+        totals, own = np.empty(length), np.empty((length, MOST_LISTED_SLOTS), np.int64)
         count = fill_totals(p.sizes, p.supply, number, totals, own)
         order = np.argsort(totals[:count], kind="stable")
         lists.append(totals[order])
@@ -174,6 +178,7 @@ def new_state(problem: Problem) -> State:
         window_cut=np.zeros(workers),
         least=np.zeros((workers, most + 1)),
         most=np.zeros((workers, most + 1)),
+        box=np.tile([-np.inf, np.inf], (workers + 1, workers, 1)),
         point=np.zeros((workers + 1, workers)),
         charge=np.zeros((workers + 1, workers)),
         shared=np.zeros(workers + 1),
@@ -217,19 +222,24 @@ def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
     return key
 
 
-def peak_setters_first(prepared: Prepared, assignment: Assignment) -> Ints:
-    """Return the open workers: those that set a peak first, and those with the least choice.
+def critical_first(prepared: Prepared, assignment: Assignment) -> Ints:
+    """Return the open workers: those that matter for the peaks first, and those with least choice.
 
-    Once the peaks are set the largest requests are simply dealt out. A worker's choice is judged
-    by how many requests have about the mean size that it gets in a good assignment, to the power
-    of its slots: workers that set the peak need the few smallest requests, workers far below it
-    the few largest.
+    Once the peaks are set the largest requests are simply dealt out. With lookahead the workers
+    that set a peak in a good assignment matter; for H = 0 only one does, and all that could. A
+    worker's choice is judged by how many requests have about the mean size that it gets there, to
+    the power of its slots: workers that set the peak need the few smallest requests, workers far
+    below it the few largest.
     """
     decision = prepared.decision
     sizes = exact_data(decision).sizes.astype(np.float64)
     near = max(1.0, (sizes.max() - sizes.min()) / 20)
-    loads = _loads_with(prepared, assignment)
-    setters = set(prepared.workers[(loads == loads.max(axis=0)).any(axis=1)].tolist())
+    if decision.horizon:
+        loads = _loads_with(prepared, assignment)
+        matter = (loads == loads.max(axis=0)).any(axis=1)
+    else:
+        matter = _can_set_a_peak(prepared.problem)
+    critical = set(prepared.workers[matter].tolist())
     choice = {}
     for worker in prepared.workers.tolist():
         own = [request for request, g in assignment if g == worker]
@@ -237,7 +247,21 @@ def peak_setters_first(prepared: Prepared, assignment: Assignment) -> Ints:
         similar = np.count_nonzero(np.abs(sizes - target) <= near)
         choice[worker] = int(decision.free_slots[worker]) * float(np.log1p(similar))
     place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
-    return np.array(sorted(choice, key=lambda g: (g not in setters, choice[g], place[g])), np.int64)
+    return np.array(
+        sorted(choice, key=lambda g: (g not in critical, choice[g], place[g])), np.int64
+    )
+
+
+def _can_set_a_peak(problem: Problem) -> npt.NDArray[np.bool_]:
+    """Which workers may set a peak above those that are there anyway."""
+    if not problem.fills:
+        return np.ones(len(problem.slots), np.bool_)
+    ordered = np.repeat(problem.sizes, problem.supply)
+    least = np.concatenate([[0.0], np.cumsum(ordered)])[problem.slots]
+    most = np.concatenate([[0.0], np.cumsum(ordered[::-1])])[problem.slots]
+    grown = problem.growth * problem.slots[:, None] * np.arange(len(problem.weights))
+    base = problem.loads + grown
+    return who_matters(base, problem.floor, least, most)
 
 
 def _loads_with(prepared: Prepared, assignment: Assignment) -> Floats:

@@ -98,6 +98,8 @@ class State(NamedTuple):
         Sums of the smallest remaining sizes when worker j was reached, shape (k, U+1).
     most
         Sums of the largest remaining sizes likewise.
+    box
+        Intervals that depth j leaves for the totals of workers j, j+1, ..., shape (k+1, k, 2).
     point
         Minimiser of the relaxation at depth j, shape (k+1, k).
     charge
@@ -125,6 +127,7 @@ class State(NamedTuple):
     window_cut: Floats
     least: Floats
     most: Floats
+    box: Floats
     point: Floats
     charge: Floats
     shared: Floats

@@ -212,7 +212,7 @@ def relaxed(
         point[g] = min(max(point[g], low[g]), high[g])
     if len(weights) == 1:
         return _settle_level(base, floor[0], weights[0], prices, low, high, point)
-    matter = _who_matters(base, floor, low, high)
+    matter = who_matters(base, floor, low, high)
     value = 0.0
     for g in range(workers):
         if not matter[g]:
@@ -231,7 +231,7 @@ def relaxed(
 
 
 @compiled
-def _who_matters(base: Floats, floor: Floats, low: Floats, high: Floats) -> Bools:
+def who_matters(base: Floats, floor: Floats, low: Floats, high: Floats) -> Bools:
     """Tell which workers can set a peak above what is there anyway."""
     workers = len(low)
     matter = np.zeros(workers, np.bool_)

@@ -1,0 +1,117 @@
+"""Bounds at a node: the charged relaxation, the level of a known total, attainable totals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.compiling import Floats, compiled
+from olprouting.exact.native.charge_kernels import charged_bound
+from olprouting.exact.native.discrete_kernels import discrete_bound
+from olprouting.exact.native.subset_kernels import remaining_sums
+
+if TYPE_CHECKING:
+    from olprouting.exact.native.problem import Problem, State
+
+TINY = 1e-6
+"""Whole token figures are compared with this slack after a division."""
+
+
+@compiled
+def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
+    """Return a lower bound on every completion when workers before j are placed.
+
+    No more effort is made once it reaches `goal`.
+    """
+    remaining_sums(problem.sizes, state.left, state.least[j], state.most[j])
+    if j > 0:
+        for g in range(j, len(problem.slots)):
+            state.box[j, g, 0] = state.box[j - 1, g, 0]
+            state.box[j, g, 1] = state.box[j - 1, g, 1]
+            state.point[j, g] = state.point[j - 1, g]
+            state.charge[j, g] = state.charge[j - 1, g]
+    return bound_within(problem, state, j, goal)
+
+
+@compiled
+def bound_within(problem: Problem, state: State, j: int, goal: float) -> float:
+    """Return a bound on completing workers j, j+1, ... within the boxes there are."""
+    total, number = placed(state, j)
+    bound = -np.inf
+    if problem.everything:
+        rest = problem.admissions - number
+        bound = _level_bound(problem, j, state.profile[j], total, rest, state.most[j])
+        if not problem.fills:
+            return bound
+    convex = charged_bound(problem, state, j, goal + problem.price * total)
+    return max(bound, convex - problem.price * total)
+
+
+@compiled
+def _level_bound(
+    problem: Problem, j: int, profile: Floats, total: float, rest: int, most: Floats
+) -> float:
+    """Return the bound for a known total: at each offset the rest fills workers up to a level.
+
+    The worker that gets the largest remaining request stands above its load by that much. And the
+    q largest are either on q workers or two of them on one.
+    """
+    workers = len(problem.slots)
+    size = workers - j
+    tokens = most[rest]
+    offsets = len(profile)
+    level = np.empty(offsets)
+    for h in range(offsets):
+        amount = tokens + problem.growth * h * rest
+        filled = 0.0
+        height = -np.inf
+        for m in range(size):
+            filled += problem.ordered[j, m, h]
+            height = (filled + amount) / (m + 1)
+            if m + 1 == size or height <= problem.ordered[j, m + 1, h]:
+                break
+        level[h] = max(profile[h], np.ceil(height - TINY))
+        spread = -np.inf
+        for q in range(min(size, rest)):
+            request = most[q + 1] - most[q] + problem.growth * h
+            spread = max(spread, problem.ordered[j, q, h] + request)
+            if q > 0:
+                pair = most[q + 1] - most[q - 1] + 2 * problem.growth * h
+                level[h] = max(level[h], min(spread, problem.ordered[j, 0, h] + pair))
+    best = np.inf
+    if rest == 0:
+        best = 0.0
+        for h in range(offsets):
+            best += problem.weights[h] * profile[h]
+    else:
+        for g in range(j, workers):
+            value = 0.0
+            for h in range(offsets):
+                load = problem.loads[g, h] + most[1] + problem.growth * h
+                value += problem.weights[h] * max(level[h], load)
+            best = min(best, value)
+    bound: float = best - problem.price * (total + tokens)
+    return bound
+
+
+@compiled
+def discrete_at(problem: Problem, state: State, j: int, cut: float) -> float:
+    """Return the bound of `discrete_bound` at depth j."""
+    total, _ = placed(state, j)
+    fixed = -problem.price * total - state.shared[j]
+    for h in range(len(problem.weights)):
+        fixed += problem.weights[h] * state.profile[j, h]
+    bound: float = discrete_bound(problem, state, j, fixed, cut)
+    return bound
+
+
+@compiled
+def placed(state: State, j: int) -> tuple[float, int]:
+    """Return the total and number of the requests on workers before j."""
+    total = 0.0
+    number = 0
+    for g in range(j):
+        total += state.totals[g]
+        number += state.counts[g]
+    return total, number
