@@ -10,18 +10,30 @@ slot n_g = c_g; when all requests are admitted and slots stay free, n_g is enume
 "n smallest <= b_g <= n largest" leaves the minimum of an L-natural convex function over a box,
 which has a whole minimiser that steepest descent over sets of workers finds
 (`relaxation_kernels`; at H = 0 a single peak is left, found in closed form). Workers that want the
-same large requests are charged for them: any charges p >= 0 give a valid bound, since
+same requests are charged for them (`charge_kernels`): any charges c_g give a valid bound, since
 
-    min_b phi(b) >= min_b [ phi(b) + sum_g p_g b_g ] - max_{division of requests} sum_g p_g b_g,
+    min_b phi(b) >= min_b [ phi(b) + sum_g c_g b_g ] - max_{division of requests} sum_g c_g b_g,
 
-and the last maximum gives the largest requests to the highest charges. A few Polyak steps improve
-p at each node; at the root this comes close to the linear relaxation of the assignment program.
-If all requests are admitted their total is known: at each offset the peak is at least the level to
-which that total fills the remaining workers, and one of them gets the largest request.
+and the last maximum gives the largest requests to the highest charges, the smallest to the lowest
+below 0. Maximised over c by a bundle method at the root, this is the value of the linear relaxation
+with one variable per request and worker; a few steps adapt c at each node. If all requests are
+admitted their total is known: at each offset the peak is at least the level to which that total
+fills the remaining workers, one of them gets the largest request, and the q largest are on q
+workers or two of them on one (`bound_kernels`).
+
+**Totals that can be had.** Up to three free slots can have few totals, which are listed. Given the
+peaks so far, a second bound lets every worker have only these (`discrete_kernels`); it is the better
+one where sizes leave gaps. And the relaxation is asked twice about each worker: with the possible
+total next below its minimiser, and with the one next above. If both reach the cut, the node is left;
+if one does, that side of the worker's box is, and the bound may rise (`window_kernels`).
 
 **Windows.** For fixed earlier workers the bound is convex in b_j, so that the totals with a bound
 below the cut form an interval around a minimiser; it is found by doubling and bisection, rounded
 outwards. Nothing outside it can improve the incumbent.
+
+**Completion.** A node whose remaining workers can take the largest remaining requests without
+raising a peak is done: no completion is better (`count_kernels`). Workers that matter for the peaks
+are therefore placed first.
 
 **Dominance.** Of two workers with equally many slots, if A[j,h] >= A[g,h] at every offset, some
 optimum has b_j <= b_g: swapping their requests otherwise lowers or keeps every peak and keeps every
@@ -31,7 +43,8 @@ sum. Where n_g is free and requests grow, only equal workers are ordered.
 to the very totals of the relaxation, which rich pools can meet. Then passes look at everything
 below root bound + reach, with reach growing: a pass without success raises the proven bound, and
 the one that reaches the incumbent proves it. Two orders of the workers take turns with growing
-budgets, since no order is best throughout; random exchanges fill the pauses.
+budgets, since no order is best throughout; random exchanges fill the pauses, and, where a myopic
+decision admits everything, random attempts at an even division (`split_kernels`).
 
 **Arithmetic.** Token figures are whole numbers below 2^50 in doubles, hence exact; larger ones are
 refused. With gamma = 1 or H = 0 values are whole too, and differ by at least 1 (by G if everything

@@ -91,6 +91,8 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
     kept = state.point[j, j:]  # the minimiser at these charges
     best = -np.inf
     lowest = problem.price - total_of(problem.weights)  # a peak costs no more than all its weights
+    if size == 1:
+        charge[0] = 0.0  # nobody else wants anything
     trial = charge.copy()
     point = kept.copy()
     prices = np.empty(size)
@@ -106,7 +108,7 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
         for g in range(size):
             prices[g] = problem.price - trial[g]
             point[g] = min(max(point[g], share[0, g]), share[1, g])
-        value = relaxed(base, profile, problem.weights, prices, low, high, point)
+        value = relaxed(base, profile, profile, problem.weights, prices, low, high, point)
         value -= largest_share(problem, j, trial, least, most, share)
         cut = cuts if cuts < CUTS else int(np.argmin(weight))
         cuts = min(cuts + 1, CUTS)
@@ -116,7 +118,6 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
             slope[cut, g] = point[g] - min(max(point[g], share[0, g]), share[1, g])
             level[cut] -= slope[cut, g] * trial[g]
             norm += slope[cut, g] * slope[cut, g]
-
         if turn < 2:
             if value > best:
                 hope = min(goal, value + abs(value) * 0.1 + problem.price) - value
@@ -156,10 +157,17 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
             length /= 2
         if promised - best <= 1e-13 * abs(best):
             break
+    snapped = False
     for g in range(size):
-        for round_number in (0.0, problem.price):
-            if abs(charge[g] - round_number) <= SNAP * problem.price:
-                charge[g] = round_number
+        for even in (0.0, problem.price):
+            if charge[g] != even and abs(charge[g] - even) <= SNAP * problem.price:
+                charge[g] = even
+                snapped = True
+    if snapped:
+        for g in range(size):
+            prices[g] = problem.price - charge[g]
+        value = relaxed(base, profile, profile, problem.weights, prices, low, high, kept)
+        best = max(best, value - largest_share(problem, j, charge, least, most, share))
     state.shared[j] = largest_share(problem, j, charge, least, most, share)
     return best
 

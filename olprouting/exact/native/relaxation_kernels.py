@@ -191,6 +191,7 @@ def _longest_step(
 def relaxed(
     base: Floats,
     floor: Floats,
+    known: Floats,
     weights: Floats,
     prices: Floats,
     low: Floats,
@@ -199,8 +200,10 @@ def relaxed(
 ) -> float:
     """Return a lower bound on phi over the intervals; `point` is moved to where it is attained.
 
-    More than `MOST_WORKERS` workers are dealt into groups, each of which is charged its share of
-    every peak: a peak is at least the mean of the groups' peaks.
+    Workers that cannot set a peak are settled by themselves. More than `MOST_WORKERS` others are
+    dealt into groups, each of which is charged its share of every peak: a peak is at least the mean
+    of the groups' peaks. Who can set a peak is judged by the peaks `known` <= `floor`: the bound is
+    convex in what raises `floor` only if the groups stay the same.
     """
     workers = len(point)
     if workers == 0:
@@ -212,7 +215,7 @@ def relaxed(
         point[g] = min(max(point[g], low[g]), high[g])
     if len(weights) == 1:
         return _settle_level(base, floor[0], weights[0], prices, low, high, point)
-    matter = who_matters(base, floor, low, high)
+    matter = who_matters(base, known, low, high)
     value = 0.0
     for g in range(workers):
         if not matter[g]:

@@ -143,7 +143,7 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
     for g in range(len(low)):
         point[g] = state.point[j, j + 1 + g]
         prices[g] = problem.price - state.charge[j, j + 1 + g]
-    value = relaxed(base, profile, problem.weights, prices, low, high, point)
+    value = relaxed(base, profile, state.profile[j], problem.weights, prices, low, high, point)
     value += state.charge[j, j] * amount - state.shared[j]
     bound: float = max(level, value - problem.price * (total + amount))
     return bound
@@ -181,45 +181,38 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
     The bound is convex in a worker's total. Where it reaches the cut at the possible total next
     to the minimiser on one side, that side is left, and the bound may rise for all.
     """
-    if not problem.fills:
-        return False
     workers = len(problem.slots)
+    if not problem.fills or (len(problem.weights) > 1 and workers - j > MOST_WORKERS):
+        return False
+    profile = state.profile[j]
     total, _ = placed(state, j)
     for _ in range(PROBES):
         kept = problem.price * total + state.shared[j]
         base, low, high = suffix(problem, j, state.least[j], state.most[j], state.box[j])
         prices = problem.price - state.charge[j, j:]
-        centre = state.point[j, j:].copy()
-        relaxed(base, state.profile[j], problem.weights, prices, low, high, centre)
+        centre = state.point[j, j:]
+        relaxed(base, profile, profile, problem.weights, prices, low, high, centre)
         moved = False
         for g in range(j, workers):
             i = g - j
             start = problem.total_starts[problem.slots[g]]
             stop = problem.total_stops[problem.slots[g]]
-            if stop == 0:
-                continue
-            there = centre[i]
-            after = first_above(problem.totals, start, stop, there)
+            after = first_above(problem.totals, start, stop, centre[i])
             below = available(problem, state.left, after - 1, start - 1, -1)
-            if below >= start and problem.totals[below] == there:
+            if stop == 0 or (below >= start and problem.totals[below] == centre[i]):
                 continue
             above = available(problem, state.left, after, stop, 1)
-            own_low, own_high = low[i], high[i]
-            point = centre.copy()
             worth_below, worth_above = np.inf, np.inf
-            if below >= start and problem.totals[below] >= own_low:
-                low[i] = problem.totals[below]
-                high[i] = low[i]
-                worth_below = relaxed(
-                    base, state.profile[j], problem.weights, prices, low, high, point
+            if below >= start:
+                total_below = problem.totals[below]
+                worth_below = _fixed(
+                    problem, profile, base, prices, low, high, centre, i, total_below
                 )
-            if above < stop and problem.totals[above] <= own_high:
-                low[i] = problem.totals[above]
-                high[i] = low[i]
-                worth_above = relaxed(
-                    base, state.profile[j], problem.weights, prices, low, high, point
+            if above < stop:
+                total_above = problem.totals[above]
+                worth_above = _fixed(
+                    problem, profile, base, prices, low, high, centre, i, total_above
                 )
-            low[i], high[i] = own_low, own_high
             if worth_below - kept >= cut and worth_above - kept >= cut:
                 return True
             if worth_below - kept >= cut:
@@ -233,3 +226,25 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
         if bound_within(problem, state, j, cut) >= cut:
             return True
     return False
+
+
+@compiled
+def _fixed(
+    problem: Problem,
+    profile: Floats,
+    base: Floats,
+    prices: Floats,
+    low: Floats,
+    high: Floats,
+    centre: Floats,
+    i: int,
+    amount: float,
+) -> float:
+    """Return the relaxation's value when worker i has a total; infinite outside its interval."""
+    if not low[i] <= amount <= high[i]:
+        return np.inf
+    own_low, own_high = low[i], high[i]
+    low[i], high[i] = amount, amount
+    value = relaxed(base, profile, profile, problem.weights, prices, low, high, centre.copy())
+    low[i], high[i] = own_low, own_high
+    return value
