@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from olprouting.instances import Decision
     from olprouting.instances.solve_result import Assignment
 
-NATIVE_SHARE = 0.25
+NATIVE_SHARE = 0.5
 """Part of the time limit that the native search may use."""
 
 NATIVE_S = 5.0

@@ -21,11 +21,12 @@ admitted their total is known: at each offset the peak is at least the level to 
 fills the remaining workers, one of them gets the largest request, and the q largest are on q
 workers or two of them on one (`bound_kernels`).
 
-**Totals that can be had.** Up to three free slots can have few totals, which are listed. Given the
-peaks so far, a second bound lets every worker have only these (`discrete_kernels`); it is the better
-one where sizes leave gaps. And the relaxation is asked twice about each worker: with the possible
-total next below its minimiser, and with the one next above. If both reach the cut, the node is left;
-if one does, that side of the worker's box is, and the bound may rise (`window_kernels`).
+**Totals that can be had.** Up to three free slots can have few totals, which are listed. Given
+the peaks so far, a second bound lets every worker have only these (`discrete_kernels`); it is the
+better one where sizes leave gaps. And the relaxation is asked twice about each worker: with the
+possible total next below its minimiser, and with the one next above. If both reach the cut, the
+node is left; if one does, that side of the worker's box is, and the bound may rise
+(`window_kernels`).
 
 **Windows.** For fixed earlier workers the bound is convex in b_j, so that the totals with a bound
 below the cut form an interval around a minimiser; it is found by doubling and bisection, rounded

@@ -97,13 +97,22 @@ def _level_bound(
 
 @compiled
 def discrete_at(problem: Problem, state: State, j: int, cut: float) -> float:
-    """Return the bound of `discrete_bound` at depth j."""
-    total, _ = placed(state, j)
-    fixed = -problem.price * total - state.shared[j]
+    """Return the bound of `discrete_bound` at depth j, for H = 0 also without charges.
+
+    There they often may be anything between none and the price of a token, and leave nothing to be
+    gained from totals if they are the latter.
+    """
+    total, number = placed(state, j)
+    fixed = -problem.price * total
     for h in range(len(problem.weights)):
         fixed += problem.weights[h] * state.profile[j, h]
-    bound: float = discrete_bound(problem, state, j, fixed, cut)
-    return bound
+    charge = state.charge[j].copy()
+    bound = discrete_bound(problem, state, j, charge, fixed - state.shared[j], np.inf, cut)
+    if bound < cut and len(problem.weights) == 1:
+        charge[:] = 0.0
+        most = problem.price * state.most[j, problem.admissions - number]
+        bound = discrete_bound(problem, state, j, charge, fixed, most, cut)
+    return float(bound)
 
 
 @compiled

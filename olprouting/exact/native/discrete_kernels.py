@@ -24,17 +24,26 @@ from olprouting.compiling import Floats, Ints, compiled
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
 
+MOST_EVENTS = 300
+"""A sweep is given up after so many values of e."""
+
 
 @compiled
-def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: float) -> float:
+def discrete_bound(
+    problem: Problem, state: State, j: int, charge: Floats, fixed: float, most: float, cut: float
+) -> float:
     """Return a bound on completing workers j, j+1, ..., or -inf if it is below `cut`.
 
     Parameters
     ----------
     problem, state
         The search; workers before j are placed.
+    charge
+        Charges for requests that several workers want, shape (k,); used from j on.
     fixed
-        Value of what is placed, and of the charges at depth j.
+        Value of what is placed, less what the charges collect at most.
+    most
+        No more than this can be gained by the totals of all.
     cut
         Smaller bounds are of no use.
     """
@@ -50,7 +59,7 @@ def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: fl
     cost = np.full(workers, np.inf)  # E of the following total
     raised = 0.0
     for g in range(j, workers):
-        price[g] = problem.price - state.charge[j, g]
+        price[g] = problem.price - charge[g]
         cap = np.inf
         grown = problem.growth * problem.slots[g]
         for h in range(len(problem.weights)):
@@ -69,18 +78,19 @@ def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: fl
         if following[g] < stop:
             cost[g] = _raised_by(problem, state, j, g, problem.totals[following[g]])
     gain = 0.0
-    most = 0.0
+    each = 0.0
     for g in range(j, workers):
         gain += price[g] * problem.totals[place[g]]
-        most += price[g] * state.most[j, problem.slots[g]]
+        each += price[g] * state.most[j, problem.slots[g]]
+    most = min(most, each)
     best = np.inf
-    while True:
+    for _ in range(MOST_EVENTS):
         cheapest = j
         for g in range(j + 1, workers):
             if cost[g] < cost[cheapest]:
                 cheapest = g
         if cost[cheapest] > raised:
-            best = min(best, fixed + raised - gain)
+            best = min(best, fixed + raised - min(gain, most))
             if best < cut:
                 return -np.inf
             raised = cost[cheapest]
@@ -94,6 +104,7 @@ def discrete_bound(problem: Problem, state: State, j: int, fixed: float, cut: fl
         cost[g] = np.inf
         if following[g] < stop:
             cost[g] = _raised_by(problem, state, j, g, problem.totals[following[g]])
+    return -np.inf
 
 
 @compiled
