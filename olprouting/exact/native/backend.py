@@ -69,9 +69,9 @@ DIVE_STEPS = 2000
 """Steps spent on finding the relaxation's own totals."""
 
 TIE_STEPS = 3000
-TIE_SHARE = 10
-"""Steps spent on telling ties apart after the proof up to rounding, at least, and what part of
-the steps of that."""
+MOST_TIE_STEPS = 30_000
+"""Least and most steps for telling ties apart after the proof up to rounding; within these limits
+twice as many as that proof took."""
 
 
 class Native:
@@ -421,4 +421,4 @@ class Search:
         best, margin = self._cuts[kernels.BEST], self.prepared.margin
         self._cuts[kernels.STEP], self._cuts[kernels.TARGET] = -margin, -math.inf
         self._cuts[kernels.CUT] = self._cuts[kernels.REACH] = best + margin
-        return self._search(max(TIE_STEPS, self._steps // TIE_SHARE))
+        return self._search(min(max(TIE_STEPS, 2 * self._steps), MOST_TIE_STEPS))
