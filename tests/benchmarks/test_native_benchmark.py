@@ -13,6 +13,8 @@ CASES = {
     "few-slots-lookahead": (8, 3, 32, 80),
     "rich-pool": (8, 32, 200, 0),
     "rich-pool-lookahead": (8, 32, 200, 80),
+    "small-pool-lookahead": (8, 9, 32, 80),
+    "many-workers-lookahead": (16, 16, 64, 80),
 }
 
 
