@@ -21,10 +21,7 @@ if TYPE_CHECKING:
 DevicesOption = Annotated[
     int, typer.Option("--devices", "--workers", min=1, help="Devices G, all alike.")
 ]
-KvOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="KV tokens per device M; no limit by default.", show_default=False),
-]
+KvOption = Annotated[int, typer.Option(min=1, help="KV tokens per device M.")]
 LastPeriodOption = Annotated[int, typer.Option(min=1, help="T, the last period.")]
 PoliciesOption = Annotated[
     str | None,
@@ -66,6 +63,7 @@ def hindsight(
     """
     folder = None if out is None else o.writable_folder(out)
     from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.engine.arguments import check_policy
     from olprouting.hindsight import hindsight as bound_and_schedule
     from olprouting.instances import Cluster
     from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
@@ -74,8 +72,9 @@ def hindsight(
     period = PeriodOptions(weights=p.parse_weights(weights), t1=t1, t2=t2, periods=periods)
     options = PolicyOptions(period=period)
     names = o.names(policies)
-    for name in names:
-        make_policy(name, devices, options)  # an unknown name is an error now, not after the search
+    for name in names:  # what cannot run is an error now, not after the search
+        policy = make_policy(name, devices, options)
+        check_policy(cluster, policy, policy.horizon, "iteration", 0)
     workload = p.poisson_workload(trace, requests, rate, None, seed)
     announce_compilation()
     with progress_bar() as advance:
@@ -105,7 +104,7 @@ def hindsight(
     if as_json:
         typer.echo(json.dumps(_document(found, runs)))
     else:
-        _print_result(found, cluster)
+        _print_result(found)
         if runs:
             _print_runs(runs)
     for path in written:
@@ -136,7 +135,7 @@ def _rated(
         make_policy(name, cluster.workers, options),
         seed=seed,
         periods=options.period.periods,
-        kv=None if cluster.kv_tokens is None else KvOptions(oversize="reject"),
+        kv=KvOptions(oversize="reject"),
         on_progress=lambda done, total: advance(f"run {name}", done, total),
     )
     if run.interrupted:
@@ -161,11 +160,11 @@ def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) 
     }
 
 
-def _print_result(found: HindsightResult, cluster: Cluster) -> None:
-    kv = "no KV limit" if cluster.kv_tokens is None else f"{cluster.kv_tokens[0]:,} KV tokens"
+def _print_result(found: HindsightResult) -> None:
+    problem = found.problem
     typer.echo(
-        f"{found.name}: {len(found.problem)} requests on {cluster.workers} devices x "
-        f"{cluster.slots[0]} slots x {kv}, T={found.problem.periods}"
+        f"{found.name}: {len(problem)} requests on {len(problem.slots)} devices x "
+        f"{problem.slots[0]} slots x {problem.kv_tokens[0]:,} KV tokens, T={problem.periods}"
     )
     typer.echo(found.summary())
 

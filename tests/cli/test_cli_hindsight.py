@@ -70,6 +70,7 @@ def test_ctrl_c_prints_what_there_is():
     [
         (["--weights", "no-such"], "unknown weight set"),
         (["--policies", "no-such"], "unknown policy"),
+        (["--policies", "jsq,br0"], "br0 weighs loads and cannot respect KV limits"),
         (["--t1", "0"], "t1"),
         (["--rate", "0"], "rate"),
         (["--trace", "no-such.csv"], "no-such.csv"),
@@ -81,3 +82,10 @@ def test_bad_input_is_one_line_and_code_2(arguments, complaint):
     assert complaint in done.stderr
     assert done.stderr.strip().count("\n") == 0
     assert done.stdout == ""
+
+
+def test_help_states_the_kv_limit_that_holds_by_default():
+    done = run("hindsight", "--help")
+    assert done.returncode == 0, done.stderr
+    assert "20000" in done.stdout
+    assert "no limit" not in done.stdout
