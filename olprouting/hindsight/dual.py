@@ -121,7 +121,8 @@ class SmoothedDual:
         strides = strides[:0:-1] or [1]
         coarse = [Stage(width, strides[0], 150, 1e-4) for width in COARSE_WIDTHS]
         coarse += [Stage(COARSE_WIDTHS[-1], stride, 150, 1e-4) for stride in strides[1:]]
-        return coarse + [Stage(width, 1, 400, 1e-2 * width) for width in FINE_WIDTHS]
+        fine = [Stage(width, 1, 400, 0.1 * width) for width in FINE_WIDTHS[:-1]]
+        return [*coarse, *fine, Stage(FINE_WIDTHS[-1], 1, 400, 1e-2 * FINE_WIDTHS[-1])]
 
     def minimise(self) -> Iterator[Stage]:
         """Go through the stages; yield after every step, of which there is one at least."""

@@ -2,8 +2,7 @@
 
 Rewards never rise with time, so that of the starts that fit, the earliest is the best for a request
 by itself; a schedule is an order of insertion (serial schedule generation, as in project
-scheduling). Large neighbourhood search takes the requests of one device and a stretch of time out,
-with some that could start there, and puts them back in another order.
+scheduling). `neighbourhood_kernels` improves it.
 """
 
 from __future__ import annotations
@@ -70,21 +69,25 @@ def insert(
     room: Ints,
     j: int,
     k: int,
+    latest: int,
     device: Ints,
     start: Ints,
 ) -> float:
-    """Start request j where it fits earliest from period k on; return its reward, 0 if nowhere.
+    """Start request j where it fits earliest in periods k..latest; return its reward, 0 if nowhere.
 
-    Of several devices the one with the least room.
+    Of several devices the one whose KV tokens per free slot are closest to what the request holds,
+    so that slots and tokens run out together.
     """
-    best_k, best_g = starts.periods, -1
+    best_k, best_g, best_fit = latest, -1, np.inf
     tokens, active = starts.tokens[j], starts.active[j]
     for g in range(len(slots)):
         begin = max(k, first_start(starts, j, kind[g]))
-        last = min(best_k, starts.periods - 1)
-        found = earliest_fit(slots[g], room[g], tokens, active, begin, last)
-        if found >= 0 and (found < best_k or room[g, found] < room[best_g, found]):
-            best_k, best_g = found, g
+        found = earliest_fit(slots[g], room[g], tokens, active, begin, best_k)
+        if found < 0:
+            continue
+        fit = abs(room[g, found] / slots[g, found] - tokens - 0.5 * active)
+        if found < best_k or fit < best_fit:
+            best_k, best_g, best_fit = found, g, fit
     device[j], start[j] = best_g, -1
     if best_g < 0:
         return 0.0
@@ -143,7 +146,7 @@ def build(
         for j in order:
             if start[j] >= 0:
                 continue
-            worth = insert(starts, kind, slots, room, j, 0, device, start)
+            worth = insert(starts, kind, slots, room, j, 0, starts.periods - 1, device, start)
             k = start[j]
             if k < 0:
                 continue
@@ -154,121 +157,3 @@ def build(
             else:
                 remove(starts, slots, room, j, device, start)
     return value
-
-
-@compiled
-def choose(
-    starts: Starts,
-    device: Ints,
-    start: Ints,
-    devices: int,
-    reach: int,
-    chosen: Ints,
-    rng: np.random.Generator,
-) -> tuple[int, int]:
-    """Fill `chosen` with requests to take out; return how many, and where their stretch begins.
-
-    Around a random request on its device: others that start there at nearly the same time, and
-    some from anywhere that have arrived by then and start later or never.
-    """
-    count, most = len(start), len(chosen)
-    centre_j = int(rng.random() * count)
-    g, centre = device[centre_j], start[centre_j]
-    if centre < 0:
-        g = int(rng.random() * devices)
-        ahead = starts.periods - starts.arrival[centre_j]
-        centre = starts.arrival[centre_j] + int(rng.random() ** 2 * max(ahead, 0))
-    half = 1 + int(reach * rng.random())
-    low, high = centre - half, centre + half
-    chosen[0] = centre_j
-    size = 1
-    wish = 1 + int(rng.random() * (most // 2))
-    offset = int(rng.random() * count)
-    for step in range(count):
-        if size >= wish:
-            break
-        j = (offset + step) % count
-        if device[j] == g and low <= start[j] <= high and j != centre_j:
-            chosen[size] = j
-            size += 1
-    wish = size + int(rng.random() * (most - size))
-    for _ in range(4 * most):
-        if size >= wish:
-            break
-        j = int(rng.random() * count)
-        if starts.arrival[j] > high or 0 <= start[j] <= high:
-            continue
-        known = False
-        for i in range(size):
-            known = known or chosen[i] == j
-        if not known:
-            chosen[size] = j
-            size += 1
-    return size, max(0, low)
-
-
-@compiled
-def improve(
-    starts: Starts,
-    kind: Ints,
-    key: Floats,
-    slots: Ints,
-    room: Ints,
-    device: Ints,
-    start: Ints,
-    rounds: int,
-    reach: int,
-    most: int,
-    rng: np.random.Generator,
-) -> float:
-    """Take some requests out and put them back, `rounds` times; return the gain in reward, >= 0.
-
-    The new order is by `key` and noise, at random, or by size, smallest or largest first.
-
-    Parameters
-    ----------
-    key
-        When each request should start, about, shape (J,).
-    slots, room, device, start
-        As `build` left them.
-    reach
-        Longest half of a stretch, in periods.
-    most
-        Requests to take out at most, >= 2.
-    """
-    chosen = np.empty(most, np.int64)
-    old = np.empty((2, most), np.int64)
-    rank = np.empty(most)
-    gain = 0.0
-    for _ in range(rounds):
-        size, begin = choose(starts, device, start, len(slots), reach, chosen, rng)
-        before, after = 0.0, 0.0
-        way = rng.random()
-        noise = 2 * reach * rng.random()
-        for i in range(size):
-            j = chosen[i]
-            old[0, i], old[1, i] = device[j], start[j]
-            before += remove(starts, slots, room, j, device, start)
-            u = rng.random()
-            area = starts.active[j] * (starts.tokens[j] + 0.5 * starts.active[j]) * (0.5 + u)
-            rank[i] = u
-            if way < 0.4:
-                rank[i] = key[j] + noise * u
-            elif way < 0.6:
-                rank[i] = area
-            elif way < 0.8:
-                rank[i] = -area
-        for i in np.argsort(rank[:size]):
-            after += insert(starts, kind, slots, room, chosen[i], begin, device, start)
-        if after >= before:
-            gain += after - before
-            continue
-        for i in range(size):
-            remove(starts, slots, room, chosen[i], device, start)
-        for i in range(size):
-            j = chosen[i]
-            device[j], start[j] = old[0, i], old[1, i]
-            if old[0, i] >= 0:
-                g, k = device[j], start[j]
-                take(slots[g], room[g], starts.tokens[j], starts.active[j], k, 1)
-    return gain

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from olprouting.hindsight.neighbourhood_kernels import improve, list_wishes
 from olprouting.hindsight.schedule import Schedule
-from olprouting.hindsight.schedule_kernels import build, improve
+from olprouting.hindsight.schedule_kernels import build
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -22,8 +23,14 @@ if TYPE_CHECKING:
 SWEEPS = ((1.0, 0.98, 0.0), (0.995, 0.0), (0.99, 0.0), (0.97, 0.0), (0.9, 0.0), (0.0,))
 """How strictly prices turn requests away, sweep by sweep (`schedule_kernels.build`)."""
 
-REACHES = (30, 100, 300)
-MOST = (8, 16, 32)
+REACHES = (10, 30, 100)
+MOST = (4, 8, 16)
+
+WISHES = 32
+"""Requests listed for every block of periods."""
+
+MOST_BLOCKS = 2500
+SHORTEST_BLOCK = 8
 
 
 class _State(NamedTuple):
@@ -54,6 +61,8 @@ class ScheduleSearch:
         self._state = _State(np.zeros(len(problem)), *self._empty(), nobody, nobody.copy())
         self.value = 0.0
         self._rounds = 100
+        self._block = max(SHORTEST_BLOCK, -(-problem.periods // MOST_BLOCKS))
+        self._wishes = np.full((-(-problem.periods // self._block), WISHES), -1)
 
     def _empty(self) -> tuple[Ints, Ints]:
         shape = (len(self._problem.slots), self._problem.periods)
@@ -70,6 +79,7 @@ class ScheduleSearch:
         share, moment
             As in `SmoothedDual`.
         """
+        list_wishes(self._starts, prices, self._block, self._wishes)
         arrival = self._starts.arrival
         served = share > 1e-6
         mean = np.where(served, moment / np.where(served, share, 1.0), arrival)
@@ -93,6 +103,8 @@ class ScheduleSearch:
                 self._starts,
                 self._kind,
                 *self._state,
+                self._wishes,
+                self._block,
                 self._rounds,
                 int(self._rng.choice(REACHES)),
                 int(self._rng.choice(MOST)),
