@@ -53,10 +53,12 @@ def list_wishes(starts: Starts, prices: Floats, block: int, wishes: Ints) -> Non
                 continue
             limit = np.partition(losses[:known], min(most, known) - 1)[min(most, known) - 1]
             size = 0
-            for j in range(known):
-                if size < most and losses[j] <= limit and losses[j] < np.inf:
-                    wishes[b, size] = j
-                    size += 1
+            for tie in (False, True):
+                for j in range(known):
+                    wanted = losses[j] == limit if tie else losses[j] < limit
+                    if wanted and size < most and losses[j] < np.inf:
+                        wishes[b, size] = j
+                        size += 1
 
 
 @compiled
