@@ -111,7 +111,9 @@ def run_case(trace: olp.Trace, workers: int, case: Case, setting: Setting) -> di
     def watch(event: DecisionEvent) -> None:
         waiting.append(float(event.view.waiting_prompt_tokens.mean()))
 
-    def run(seed: int, on_decision: Callable[[DecisionEvent], None] | None) -> Policy:
+    def run(
+        seed: int, on_decision: Callable[[DecisionEvent], None] | None
+    ) -> tuple[Policy, tuple[float, float, float]]:
         policy = case.policy(workers, setting)
         result = olp.simulate(
             trace,
@@ -124,26 +126,25 @@ def run_case(trace: olp.Trace, workers: int, case: Case, setting: Setting) -> di
         )
         if result.interrupted:
             raise KeyboardInterrupt
-        means.append(mean_imbalance(result))
-        return policy
+        return policy, mean_imbalance(result)
 
     for seed in range(seeds):
-        policy = run(seed, watch if exact else None)
+        policy, mean = run(seed, watch if exact else None)
+        means.append(mean)
     wall_s = (time.perf_counter() - started_s) / seeds
     if not exact:  # who watches a compiled rule slows it down
         run(0, watch)
-        del means[-1]
-    mean, deviation = np.mean(means, axis=0), np.std(means, axis=0, ddof=min(1, seeds - 1))
+    average, deviation = np.mean(means, axis=0), np.std(means, axis=0, ddof=min(1, seeds - 1))
     row: dict[str, object] = {
         "workers": workers,
         "case": case.name,
         "requests": len(trace),
         "seeds": seeds,
-        "imbalance_tokens": mean[0],
+        "imbalance_tokens": average[0],
         "imbalance_sd_tokens": deviation[0] if seeds > 1 else np.nan,
-        "admitting_tokens": mean[1],
+        "admitting_tokens": average[1],
         "admitting_sd_tokens": deviation[1] if seeds > 1 else np.nan,
-        "draining_tokens": mean[2],
+        "draining_tokens": average[2],
         "waiting_mean_tokens": np.mean(waiting),
         "wall_s": wall_s,
         "time_limit_s": setting.time_limit_s if exact else np.nan,

@@ -25,8 +25,10 @@ from olprouting.exact.native.prepare import (
     new_state,
     placed_classes,
     prepare,
+    reordered,
     with_totals,
 )
+from olprouting.exact.native.problem import loads_when_full
 from olprouting.exact.native.split_kernels import split_evenly
 from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
@@ -235,7 +237,7 @@ class Search:
         if len(self.prepared.problem.slots) >= MOST_IN_ANY_ORDER and self.assignment is not None:
             order = critical_first(self.prepared, self.assignment)
             if not np.array_equal(order, self.prepared.workers):
-                other = with_totals(prepare(self.prepared.decision, order))
+                other = reordered(self.prepared, order)
                 plans.insert(0, (other, new_state(other.problem)))
         return plans
 
@@ -313,12 +315,12 @@ class Search:
         p, s = self.prepared.problem, self.state
         low, high = s.least[0][p.slots], s.most[0][p.slots]
         point: Floats = s.point[0].copy()
+        loads = loads_when_full(p)
         mean = float(p.sizes @ p.supply) / float(p.supply.sum())
         shift = round((mean * p.admissions - point.sum()) / len(point))
-        grown = p.growth * p.slots[:, None] * np.arange(len(p.weights))
         while shift:
             moved: Floats = np.clip(point + shift, low, high)
-            peaks = np.maximum((p.loads + grown + moved[:, None]).max(axis=0), p.floor)
+            peaks = np.maximum((loads + moved[:, None]).max(axis=0), p.floor)
             if p.weights @ peaks - p.price * moved.sum() <= root + self.prepared.margin + HALF:
                 return moved
             shift = int(shift / 2)

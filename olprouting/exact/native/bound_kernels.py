@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled
+from olprouting.compiling import Floats, compiled, inlined
 from olprouting.exact.native.charge_kernels import charged_bound
 from olprouting.exact.native.discrete_kernels import discrete_bound
 from olprouting.exact.native.subset_kernels import remaining_sums
@@ -63,14 +63,7 @@ def _level_bound(
     offsets = len(profile)
     level = np.empty(offsets)
     for h in range(offsets):
-        amount = tokens + problem.growth * h * rest
-        filled = 0.0
-        height = -np.inf
-        for m in range(size):
-            filled += problem.ordered[j, m, h]
-            height = (filled + amount) / (m + 1)
-            if m + 1 == size or height <= problem.ordered[j, m + 1, h]:
-                break
+        height = level_height(problem, j, h, tokens + problem.growth * h * rest)
         level[h] = max(profile[h], np.ceil(height - TINY))
         spread = -np.inf
         for q in range(min(size, rest)):
@@ -93,6 +86,20 @@ def _level_bound(
             best = min(best, value)
     bound: float = best - problem.price * (total + tokens)
     return bound
+
+
+@inlined
+def level_height(problem: Problem, j: int, h: int, amount: float) -> float:
+    """Return the level to which an amount fills workers j, j+1, ... at offset h, lowest first."""
+    size = len(problem.slots) - j
+    filled = 0.0
+    height = -np.inf
+    for m in range(size):
+        filled += problem.ordered[j, m, h]
+        height = (filled + amount) / (m + 1)
+        if m + 1 == size or height <= problem.ordered[j, m + 1, h]:
+            break
+    return height
 
 
 @compiled

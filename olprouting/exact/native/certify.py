@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olprouting.exact.check import discount_numerators
+from olprouting.exact.native.problem import loads_when_full
 from olprouting.exact.native.relaxation_kernels import MOST_WORKERS, who_matters
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def exact_charged_bound(prepared: Prepared, state: State) -> Fraction | None:
     unit = scale * math.lcm(*(charge.denominator for charge in charges))
     weights = [prepared.decision.workers * number * unit // scale for number in numerators]
     prices = [int((Fraction(one, scale) - charge) * unit) for charge in charges]
-    base = p.loads + p.growth * p.slots[:, None] * np.arange(len(p.weights))
+    base = loads_when_full(p)
     matter = who_matters(base, p.floor, low, high)
     for g in np.flatnonzero(~matter).tolist():
         if (prices[g] > 0 and point[g] < high[g]) or (prices[g] < 0 and point[g] > low[g]):

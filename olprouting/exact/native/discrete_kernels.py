@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled
+from olprouting.exact.native.subset_kernels import first_above
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
@@ -117,19 +118,6 @@ def _raised_by(problem: Problem, state: State, j: int, g: int, total: float) -> 
         if above > 0.0:
             raised += problem.weights[h] * above
     return raised
-
-
-@compiled
-def first_above(totals: Floats, start: int, stop: int, limit: float) -> int:
-    """Return the first of the entries start..stop-1, which ascend, that is above `limit`."""
-    low, high = start, stop
-    while low < high:
-        middle = (low + high) // 2
-        if totals[middle] <= limit:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @compiled

@@ -13,7 +13,7 @@ import numpy as np
 from olprouting.errors import InputError
 from olprouting.exact.check import discount_numerators, exact_data
 from olprouting.exact.native.discrete_kernels import fill_totals
-from olprouting.exact.native.problem import Problem, State
+from olprouting.exact.native.problem import Problem, State, loads_when_full
 from olprouting.exact.native.relaxation_kernels import who_matters
 from olprouting.instances import Decision, Growth
 
@@ -162,6 +162,18 @@ def with_totals(prepared: Prepared) -> Prepared:
     return replace(prepared, problem=listed)
 
 
+def reordered(prepared: Prepared, order: Ints) -> Prepared:
+    """Return the decision with its open workers in another order; listed totals stay."""
+    other, p = prepare(prepared.decision, order), prepared.problem
+    listed = other.problem._replace(
+        totals=p.totals,
+        total_classes=p.total_classes,
+        total_starts=p.total_starts,
+        total_stops=p.total_stops,
+    )
+    return replace(other, problem=listed)
+
+
 def new_state(problem: Problem) -> State:
     """Return a state with room for the search, not yet reset."""
     workers, offsets = problem.loads.shape
@@ -259,9 +271,7 @@ def _can_set_a_peak(problem: Problem) -> npt.NDArray[np.bool_]:
     ordered = np.repeat(problem.sizes, problem.supply)
     least = np.concatenate([[0.0], np.cumsum(ordered)])[problem.slots]
     most = np.concatenate([[0.0], np.cumsum(ordered[::-1])])[problem.slots]
-    grown = problem.growth * problem.slots[:, None] * np.arange(len(problem.weights))
-    base = problem.loads + grown
-    return who_matters(base, problem.floor, least, most)
+    return who_matters(loads_when_full(problem), problem.floor, least, most)
 
 
 def _loads_with(prepared: Prepared, assignment: Assignment) -> Floats:

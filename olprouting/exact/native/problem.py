@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from olprouting.compiling import Floats, Ints
 
@@ -69,6 +71,13 @@ class Problem(NamedTuple):
     total_classes: Ints
     total_starts: Ints
     total_stops: Ints
+
+
+def loads_when_full(problem: Problem) -> Floats:
+    """Return the loads with the growth of full slots, without the new requests' own sizes."""
+    grown = problem.growth * problem.slots[:, None] * np.arange(len(problem.weights))
+    loads: Floats = problem.loads + grown
+    return loads
 
 
 class State(NamedTuple):

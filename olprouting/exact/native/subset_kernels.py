@@ -43,17 +43,17 @@ def remaining_sums(sizes: Floats, left: Ints, least: Floats, most: Floats) -> No
 
 
 @inlined
-def last_class_up_to(sizes: Floats, limit: float, start: int) -> int:
-    """Return the last class at or before `start` whose size is at most `limit`, or -1."""
-    low = 0
-    high = start + 1
+def first_above(values: Floats, start: int, stop: int, limit: float) -> int:
+    """Return the first of the entries start..stop-1, which ascend, above `limit`, or `stop`."""
+    low = start
+    high = stop
     while low < high:
         middle = (low + high) // 2
-        if sizes[middle] <= limit:
+        if values[middle] <= limit:
             low = middle + 1
         else:
             high = middle
-    return low - 1
+    return low
 
 
 @inlined
@@ -152,7 +152,7 @@ def _next_class(
     sizes: Floats, left: Ints, further: int, start: int, need: float, limit: float
 ) -> int:
     """Return the next class at or before `start` that may be taken, or -1."""
-    c = last_class_up_to(sizes, limit, start)
+    c = first_above(sizes, 0, start + 1, limit) - 1
     while c >= 0 and left[c] == 0:
         c -= 1
     if c < 0:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.compiling import Floats, compiled, inlined
-from olprouting.exact.native.bound_kernels import bound_within, placed
+from olprouting.exact.native.bound_kernels import bound_within, level_height, placed
 from olprouting.exact.native.charge_kernels import crossed, suffix
-from olprouting.exact.native.discrete_kernels import available, first_above
+from olprouting.exact.native.discrete_kernels import available
 from olprouting.exact.native.relaxation_kernels import MOST_WORKERS, relaxed
+from olprouting.exact.native.subset_kernels import first_above
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
@@ -159,17 +160,9 @@ def _window_level(
     tokens: float,
 ) -> float:
     """Return the level bound when the rest is known but for which requests are in it."""
-    size = len(problem.slots) - j
     value = 0.0
     for h in range(len(profile)):
-        filled = 0.0
-        height = -np.inf
-        pool = tokens + problem.growth * h * rest
-        for m in range(size):
-            filled += problem.ordered[j, m, h]
-            height = (filled + pool) / (m + 1)
-            if m + 1 == size or height <= problem.ordered[j, m + 1, h]:
-                break
+        height = level_height(problem, j, h, tokens + problem.growth * h * rest)
         value += problem.weights[h] * max(profile[h], height)
     return value - problem.price * (total + tokens)
 
