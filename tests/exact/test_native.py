@@ -8,35 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from native_cases import decisions, least
 
 from olprouting.errors import InputError
 from olprouting.exact import SolveOptions, assignments, recheck, solve
 from olprouting.instances import Decision, StopReason
-
-GAMMAS = [Fraction(1), Fraction(1, 2), Fraction("0.86")]
-
-
-@st.composite
-def decisions(draw: st.DrawFn, most_slots: int = 3) -> Decision:
-    """Up to 4 workers, 6 requests and H = 3; small numbers, so that ties and twins come."""
-    workers = draw(st.integers(1, 4))
-    horizon = draw(st.integers(0, 3))
-    load = st.integers(0, draw(st.sampled_from([3, 12, 40])))
-    row = st.lists(load, min_size=horizon + 1, max_size=horizon + 1)
-    loads = draw(st.lists(row, min_size=workers, max_size=workers))
-    if draw(st.booleans()):
-        loads[-1] = loads[0]
-    return Decision(
-        loads,
-        draw(st.lists(st.integers(0, most_slots), min_size=workers, max_size=workers)),
-        draw(st.lists(st.integers(1, draw(st.sampled_from([3, 9, 30]))), max_size=6)),
-        gamma=draw(st.sampled_from(GAMMAS)),
-        growth=draw(st.sampled_from(["growing", "frozen"])),
-    )
-
-
-def least(decision: Decision) -> int | Fraction:
-    return min(recheck(decision, candidate) for candidate in assignments(decision))
 
 
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -131,8 +107,8 @@ def test_it_agrees_with_cpsat(seed: int) -> None:
     assert (native.status, native.objective) == ("optimal", cpsat.objective)
 
 
-def test_more_than_eight_open_workers_are_bounded_in_groups() -> None:
-    # beyond 8 workers the relaxation is split; a share charged twice would cut off the optimum
+def test_many_open_workers_are_settled_by_a_flow() -> None:
+    # a wrong steepest set would leave the relaxation above its least value and cut off the optimum
     decision = made_up(4, 11, 11, 14, 2)
     native, highs = (solve(decision, solver=name) for name in ("native", "highs"))
     assert native.status == "optimal"

@@ -9,8 +9,9 @@ slot n_g = c_g; when all requests are admitted and slots stay free, n_g is enume
 **Bound.** With n given, the program is convex in b. Relaxing "b_g is the sum of a subset" to
 "n smallest <= b_g <= n largest" leaves the minimum of an L-natural convex function over a box,
 which has a whole minimiser that steepest descent over sets of workers finds
-(`relaxation_kernels`; at H = 0 a single peak is left, found in closed form). Workers that want the
-same requests are charged for them (`charge_kernels`): any charges c_g give a valid bound, since
+(`relaxation_kernels`, `flow_kernels`; at H = 0 a single peak is left, found in closed form).
+Workers that want the same requests are charged for them (`charge_kernels`): any charges c_g give a
+valid bound, since
 
     min_b phi(b) >= min_b [ phi(b) + sum_g c_g b_g ] - max_{division of requests} sum_g c_g b_g,
 
@@ -51,9 +52,9 @@ decision admits everything, random attempts at an even division (`split_kernels`
 refused. With gamma = 1 or H = 0 values are whole too, and differ by at least 1 (by G if everything
 is admitted, since then only the peaks vary), which rounds bounds up. With gamma < 1 a value carries
 a rounding error below ``margin``. Nodes are cut only at a bound >= incumbent - margin, and every
-cut within the margin is counted: with none, the proof is exact. Otherwise either the root bound is
-recomputed in fractions and meets the incumbent (`certify`), or the ties are searched in a second
-run that compares each one in fractions; if that takes too long, the bound stays below the
+cut within the margin is counted: with none, the proof is exact. Otherwise either the incumbent is
+shown in fractions to meet a root bound (`certify`, `slackness`), or the ties are searched in a
+second run that compares each one in fractions; if that takes too long, the bound stays below the
 incumbent by the margin, and the result says so.
 
 **Limits.** The compiled search keeps all it knows in `State` and returns to Python about every

@@ -15,7 +15,7 @@ from olprouting.exact.check import objective
 from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
 from olprouting.exact.native.bound_kernels import TINY, node_bound
-from olprouting.exact.native.certify import exact_charged_bound, exact_level_bound
+from olprouting.exact.native.certify import exact_level_bound
 from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
 from olprouting.exact.native.prepare import (
     Prepared,
@@ -29,6 +29,7 @@ from olprouting.exact.native.prepare import (
     with_totals,
 )
 from olprouting.exact.native.problem import loads_when_full
+from olprouting.exact.native.slackness import attains_relaxation
 from olprouting.exact.native.split_kernels import split_evenly
 from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
@@ -290,12 +291,15 @@ class Search:
         return not self.prepared.step and gap <= 8 * self.prepared.margin
 
     def _raise_exactly(self) -> None:
+        assert self.assignment is not None
+        assert self.value is not None
         p = self.prepared.problem
-        exact = exact_level_bound(self.prepared) if p.everything else None
-        if exact != self.value and p.fills:
-            exact = exact_charged_bound(self.prepared, self.state)
-        if exact is not None and self.value is not None:
-            self.bound = min(max(self.bound, exact), self.value)
+        if p.everything:
+            self.bound = min(max(self.bound, exact_level_bound(self.prepared)), self.value)
+        if p.fills and self.bound < self.value:
+            placed = placed_classes(self.prepared, self.assignment)
+            if attains_relaxation(self.prepared, self.state, *placed):
+                self.bound = self.value
 
     def _dive(self, root: float) -> None:
         """Look for a solution with the very totals of the relaxation: rich pools have one."""

@@ -108,7 +108,7 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
         for g in range(size):
             prices[g] = problem.price - trial[g]
             point[g] = min(max(point[g], share[0, g]), share[1, g])
-        value = relaxed(base, profile, profile, problem.weights, prices, low, high, point)
+        value = relaxed(base, profile, problem.weights, prices, low, high, point)
         value -= largest_share(problem, j, trial, least, most, share)
         cut = cuts if cuts < CUTS else int(np.argmin(weight))
         cuts = min(cuts + 1, CUTS)
@@ -166,7 +166,7 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
     if snapped:
         for g in range(size):
             prices[g] = problem.price - charge[g]
-        value = relaxed(base, profile, profile, problem.weights, prices, low, high, kept)
+        value = relaxed(base, profile, problem.weights, prices, low, high, kept)
         best = max(best, value - largest_share(problem, j, charge, least, most, share))
     state.shared[j] = largest_share(problem, j, charge, least, most, share)
     return best

@@ -10,17 +10,19 @@ intervals keep that. With whole data its real minimum lies in a whole point, and
 minimiser if no step by one of any *set* of workers, up or down, lowers it (Murota, Discrete Convex
 Analysis, 2003, chapters 7 and 10). `settle` descends along the steepest such set, as far as the
 slope stays negative. A set X of workers moves the peak at h up if it holds one of the workers at
-the peak, and down if it holds them all; a sum over subsets gives the slopes of all 2^k sets.
+the peak, and down if it holds them all; a sum over subsets gives the slopes of all 2^k sets, and
+for large k a flow finds the steepest (`flow_kernels`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
+from olprouting.compiling import Bools, Floats, compiled, inlined
+from olprouting.exact.native.flow_kernels import peak_setters, steepest_fall, steepest_rise
 
-MOST_WORKERS = 8
-"""Largest k whose 2^k sets are looked at; more workers are split into groups."""
+FEW_WORKERS = 9
+"""Largest k whose 2^k sets are looked at; of more workers a flow finds the steepest set."""
 
 SLOPE_TOLERANCE = 1e-13
 """Slopes this small, relative to the sum of weights, count as zero."""
@@ -59,49 +61,100 @@ def settle(
     high: Floats,
     point: Floats,
 ) -> float:
-    """Move `point` (inside its intervals) to a minimiser of phi and return its value."""
+    """Move `point` (inside its intervals) to a minimiser of phi and return its value.
+
+    No price may be negative.
+    """
     workers = len(point)
-    sets = 1 << workers
-    up = np.empty(sets)
-    down = np.empty(sets)
-    gain = np.zeros(sets)  # price of a step by one of the set
-    for g in range(workers):
-        for mask in range(1 << g, 2 << g):
-            gain[mask] = gain[mask - (1 << g)] + prices[g]
+    few = workers <= FEW_WORKERS
+    tables = np.empty((3, 1 << workers if few else 0))
+    chosen = np.empty(workers, np.bool_)
     tolerance = SLOPE_TOLERANCE * total_of(weights)
     while True:
-        _weigh_peaks(base, floor, weights, point, up, down)
-        best = -tolerance
-        chosen = 0
-        direction = 0
-        rising = 0
-        falling = 0
-        for g in range(workers):
-            if point[g] < high[g]:
-                rising |= 1 << g
-            if point[g] > low[g]:
-                falling |= 1 << g
-        for mask in range(1, sets):
-            if mask & ~rising == 0:
-                slope = up[sets - 1] - up[sets - 1 - mask] - gain[mask]
-                if slope < best:
-                    best = slope
-                    chosen = mask
-                    direction = 1
-            if mask & ~falling == 0:
-                slope = gain[mask] - down[mask]
-                if slope < best:
-                    best = slope
-                    chosen = mask
-                    direction = -1
-        if direction == 0:
+        can_rise = point < high
+        can_fall = point > low
+        if few:
+            slope, direction = _steepest_of_all(
+                base, floor, weights, prices, can_rise, can_fall, point, tables, chosen
+            )
+        else:
+            slope, direction = _steepest_by_flow(
+                base, floor, weights, prices, can_rise, can_fall, point, chosen
+            )
+        if slope >= -tolerance:
             return value_at(base, floor, weights, prices, point)
-        step = _longest_step(
-            base, floor, weights, gain[chosen], low, high, point, chosen, direction
-        )
+        step = _longest_step(base, floor, weights, prices, low, high, point, chosen, direction)
         for g in range(workers):
-            if chosen >> g & 1:
+            if chosen[g]:
                 point[g] += direction * step
+
+
+@inlined
+def _steepest_of_all(
+    base: Floats,
+    floor: Floats,
+    weights: Floats,
+    prices: Floats,
+    can_rise: Bools,
+    can_fall: Bools,
+    point: Floats,
+    tables: Floats,
+    chosen: Bools,
+) -> tuple[float, int]:
+    """Set `chosen` to the set whose move by one lowers phi most; return slope and direction."""
+    workers = len(point)
+    up, down, gain = tables[0], tables[1], tables[2]
+    _weigh_peaks(base, floor, weights, point, up, down)
+    everyone = len(gain) - 1
+    rising = 0
+    falling = 0
+    gain[0] = 0.0
+    for g in range(workers):
+        rising |= can_rise[g] << g
+        falling |= can_fall[g] << g
+        for mask in range(1 << g, 2 << g):
+            gain[mask] = gain[mask - (1 << g)] + prices[g]
+    best = 0.0
+    steepest = 0
+    direction = 1
+    for mask in range(1, everyone + 1):
+        if mask & ~rising == 0:
+            slope = up[everyone] - up[everyone - mask] - gain[mask]
+            if slope < best:
+                best = slope
+                steepest = mask
+                direction = 1
+        if mask & ~falling == 0:
+            slope = gain[mask] - down[mask]
+            if slope < best:
+                best = slope
+                steepest = mask
+                direction = -1
+    for g in range(workers):
+        chosen[g] = steepest >> g & 1
+    return best, direction
+
+
+@inlined
+def _steepest_by_flow(
+    base: Floats,
+    floor: Floats,
+    weights: Floats,
+    prices: Floats,
+    can_rise: Bools,
+    can_fall: Bools,
+    point: Floats,
+    chosen: Bools,
+) -> tuple[float, int]:
+    """Set `chosen` to the set whose move by one lowers phi most; return slope and direction."""
+    setters, fixed, weight = peak_setters(base, floor, weights, point)
+    rising = np.empty(len(point), np.bool_)
+    up = steepest_rise(setters, weight, prices, can_rise, rising)
+    down = steepest_fall(setters, fixed, weight, prices, can_fall, chosen)
+    if down <= up:
+        return down, -1
+    chosen[:] = rising
+    return up, 1
 
 
 @inlined
@@ -145,19 +198,21 @@ def _longest_step(
     base: Floats,
     floor: Floats,
     weights: Floats,
-    gain: float,
+    prices: Floats,
     low: Floats,
     high: Floats,
     point: Floats,
-    chosen: int,
+    chosen: Bools,
     direction: int,
 ) -> float:
     """Return the whole step along a set at which the slope stops being negative."""
     workers = len(point)
     offsets = len(weights)
     limit = np.inf
+    gain = 0.0
     for g in range(workers):
-        if chosen >> g & 1:
+        if chosen[g]:
+            gain += prices[g]
             limit = min(limit, high[g] - point[g] if direction > 0 else point[g] - low[g])
     reach = np.empty(offsets)  # step at which the offset's slope changes
     for h in range(offsets):
@@ -165,7 +220,7 @@ def _longest_step(
         outside = floor[h]
         for g in range(workers):
             load = base[g, h] + point[g]
-            if chosen >> g & 1:
+            if chosen[g]:
                 inside = max(inside, load)
             else:
                 outside = max(outside, load)
@@ -191,19 +246,15 @@ def _longest_step(
 def relaxed(
     base: Floats,
     floor: Floats,
-    known: Floats,
     weights: Floats,
     prices: Floats,
     low: Floats,
     high: Floats,
     point: Floats,
 ) -> float:
-    """Return a lower bound on phi over the intervals; `point` is moved to where it is attained.
+    """Return the least value of phi over the intervals; `point` is moved to where it is attained.
 
-    Workers that cannot set a peak are settled by themselves. More than `MOST_WORKERS` others are
-    dealt into groups, each of which is charged its share of every peak: a peak is at least the mean
-    of the groups' peaks. Who can set a peak is judged by the peaks `known` <= `floor`: the bound is
-    convex in what raises `floor` only if the groups stay the same.
+    Workers that cannot set a peak are settled by themselves.
     """
     workers = len(point)
     if workers == 0:
@@ -215,7 +266,7 @@ def relaxed(
         point[g] = min(max(point[g], low[g]), high[g])
     if len(weights) == 1:
         return _settle_level(base, floor[0], weights[0], prices, low, high, point)
-    matter = who_matters(base, known, low, high)
+    matter = who_matters(base, floor, low, high)
     value = 0.0
     for g in range(workers):
         if not matter[g]:
@@ -223,13 +274,20 @@ def relaxed(
                 point[g] = high[g] if prices[g] > 0.0 else low[g]
             value -= prices[g] * point[g]
     members = np.flatnonzero(matter)
-    groups = (len(members) + MOST_WORKERS - 1) // MOST_WORKERS
-    if groups == 0:
-        return value + value_at(base, floor, weights, prices[:0], point[:0])
-    for first in range(groups):
-        group = members[first::groups]
-        share = len(group) / len(members)
-        value += _settle_group(base, floor, weights, prices, low, high, point, group, share)
+    size = len(members)
+    loads = np.empty((size, len(weights)))
+    own = np.empty((4, size))  # prices, low, high, point
+    for i in range(size):
+        g = members[i]
+        own[0, i] = prices[g]
+        own[1, i] = low[g]
+        own[2, i] = high[g]
+        own[3, i] = point[g]
+        for h in range(len(weights)):
+            loads[i, h] = base[g, h]
+    value += settle(loads, floor, weights, own[0], own[1], own[2], own[3])
+    for i in range(size):
+        point[members[i]] = own[3, i]
     return value
 
 
@@ -283,34 +341,4 @@ def _settle_level(
     for g in range(workers):
         point[g] = min(max(peak - base[g, 0], low[g]), high[g])
         value -= prices[g] * point[g]
-    return value
-
-
-@compiled
-def _settle_group(
-    base: Floats,
-    floor: Floats,
-    weights: Floats,
-    prices: Floats,
-    low: Floats,
-    high: Floats,
-    point: Floats,
-    group: Ints,
-    share: float,
-) -> float:
-    """Settle the workers of a group with their share of the weights."""
-    size = len(group)
-    loads = np.empty((size, len(weights)))
-    own = np.empty((4, size))  # prices, low, high, point
-    for i in range(size):
-        g = group[i]
-        own[0, i] = prices[g]
-        own[1, i] = low[g]
-        own[2, i] = high[g]
-        own[3, i] = point[g]
-        for h in range(len(weights)):
-            loads[i, h] = base[g, h]
-    value: float = settle(loads, floor, share * weights, own[0], own[1], own[2], own[3])
-    for i in range(size):
-        point[group[i]] = own[3, i]
     return value

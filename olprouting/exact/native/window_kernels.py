@@ -10,7 +10,7 @@ from olprouting.compiling import Floats, compiled, inlined
 from olprouting.exact.native.bound_kernels import bound_within, level_height, placed
 from olprouting.exact.native.charge_kernels import crossed, suffix
 from olprouting.exact.native.discrete_kernels import available
-from olprouting.exact.native.relaxation_kernels import MOST_WORKERS, relaxed
+from olprouting.exact.native.relaxation_kernels import relaxed
 from olprouting.exact.native.subset_kernels import first_above
 
 if TYPE_CHECKING:
@@ -40,7 +40,6 @@ def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
         if problem.below[j, g]:
             low = max(low, state.totals[g])
     workers = len(problem.slots)
-    offsets = len(problem.weights)
     _, number = placed(state, j)
     rest = problem.admissions - number - count
     if j + 1 == workers and rest != 0:
@@ -57,7 +56,7 @@ def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
         state.window[j, 0] = low
         state.window[j, 1] = high
         return _value_with(problem, state, j, low) < cut
-    if problem.everything or (offsets > 1 and workers - j > MOST_WORKERS):
+    if problem.everything:
         centre = _bottom(problem, state, j, low, high)
     else:
         centre = max(min(state.point[j, j], high), low)
@@ -144,7 +143,7 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
     for g in range(len(low)):
         point[g] = state.point[j, j + 1 + g]
         prices[g] = problem.price - state.charge[j, j + 1 + g]
-    value = relaxed(base, profile, state.profile[j], problem.weights, prices, low, high, point)
+    value = relaxed(base, profile, problem.weights, prices, low, high, point)
     value += state.charge[j, j] * amount - state.shared[j]
     bound: float = max(level, value - problem.price * (total + amount))
     return bound
@@ -175,7 +174,7 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
     to the minimiser on one side, that side is left, and the bound may rise for all.
     """
     workers = len(problem.slots)
-    if not problem.fills or (len(problem.weights) > 1 and workers - j > MOST_WORKERS):
+    if not problem.fills:
         return False
     profile = state.profile[j]
     total, _ = placed(state, j)
@@ -184,7 +183,7 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
         base, low, high = suffix(problem, j, state.least[j], state.most[j], state.box[j])
         prices = problem.price - state.charge[j, j:]
         centre = state.point[j, j:]
-        relaxed(base, profile, profile, problem.weights, prices, low, high, centre)
+        relaxed(base, profile, problem.weights, prices, low, high, centre)
         moved = False
         for g in range(j, workers):
             i = g - j
@@ -238,6 +237,6 @@ def _fixed(
         return np.inf
     own_low, own_high = low[i], high[i]
     low[i], high[i] = amount, amount
-    value = relaxed(base, profile, profile, problem.weights, prices, low, high, centre.copy())
+    value = relaxed(base, profile, problem.weights, prices, low, high, centre.copy())
     low[i], high[i] = own_low, own_high
     return value
