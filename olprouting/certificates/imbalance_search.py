@@ -82,7 +82,9 @@ class _Search:
                 total = before + self._workers * max(loads) - sum(loads)
                 after = tuple(sorted((slots, _grown(active)) for slots, active in admitted))
                 rest = later + sum(_work(*request) for request in left)
-                if total + self._growth(after, rest) < self._target:
+                # without an admission, all that is added was foreseen
+                grows = self._growth(after, rest) if left != waiting else 0
+                if total + grows < self._target:
                     situation = (after, left)
                     following[situation] = min(total, following.get(situation, total))
         return following

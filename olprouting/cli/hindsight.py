@@ -10,7 +10,9 @@ import typer
 
 from olprouting.cli import options as o
 from olprouting.cli import period_options as p
+from olprouting.cli.hindsight_imbalance import least_imbalance
 from olprouting.cli.tables import print_table
+from olprouting.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
     from olprouting.cli.progress import Advance
@@ -18,15 +20,43 @@ if TYPE_CHECKING:
     from olprouting.instances import Cluster, Trace
     from olprouting.policies import PolicyOptions
 
+DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
+"""Requests, devices and slots of every objective."""
+
+OF_THE_REWARD = ("weights", "t1", "t2", "kv_tokens", "periods", "gap")
+"""Parameters that mean nothing for the imbalance."""
+
+ObjectiveOption = Annotated[
+    str,
+    typer.Option(
+        help="reward, or imbalance: of a whole small run without KV limits. It has no --weights, "
+        "--t1, --t2, --kv-tokens, --periods and --gap."
+    ),
+]
+RequestsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Use the first so many requests.", show_default="300; imbalance: 9"),
+]
 DevicesOption = Annotated[
-    int, typer.Option("--devices", "--workers", min=1, help="Devices G, all alike.")
+    int | None,
+    typer.Option(
+        "--devices",
+        "--workers",
+        min=1,
+        help="Devices G, all alike.",
+        show_default="4; imbalance: 2",
+    ),
+]
+SlotsOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="Slots per device B.", show_default="16; imbalance: 2"),
 ]
 KvOption = Annotated[int, typer.Option(min=1, help="KV tokens per device M.")]
 LastPeriodOption = Annotated[int, typer.Option(min=1, help="T, the last period.")]
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
-        help="Comma-separated rules to run on the same trace: bid-price, jsq, ...",
+        help="Comma-separated rules to run on the same trace: bid-price, jsq, br0, ...",
         show_default=False,
     ),
 ]
@@ -39,13 +69,15 @@ GapOption = Annotated[
 
 
 def hindsight(
+    context: typer.Context,
+    objective: ObjectiveOption = "reward",
     trace: o.TraceOption = o.DEFAULT_TRACE,
-    requests: p.RequestsOption = 300,
+    requests: RequestsOption = None,
     weights: p.WeightsOption = "tail-latency",
     t1: p.T1Option = 400.0,
     t2: p.T2Option = 49.0,
-    devices: DevicesOption = 4,
-    slots: p.SlotsOption = 16,
+    devices: DevicesOption = None,
+    slots: SlotsOption = None,
     kv_tokens: KvOption = 20_000,
     rate: p.RateOption = 0.4,
     periods: LastPeriodOption = 1000,
@@ -56,11 +88,34 @@ def hindsight(
     out: p.OutOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Bound the reward of any router on a trace, show a schedule close to it, and rate policies.
+    """Bound what any router could have achieved on a trace, show a run close to it, rate policies.
 
-    Without arguments: 300 requests drawn from the embedded profile of the Azure 2023 conversation
-    trace, at 0.4 requests per period. ``--out`` saves a result that ``olprouting verify`` checks.
+    Without arguments: the reward of 300 requests drawn from the embedded profile of the Azure 2023
+    conversation trace, at 0.4 requests per period. ``--objective imbalance``: the least total
+    imbalance of 9 of them. ``--out`` saves a result that ``olprouting verify`` checks.
     """
+    if objective not in DEFAULTS:
+        raise unknown_name("objective", objective, DEFAULTS)
+    given = (requests, devices, slots)
+    requests, devices, slots = (
+        usual if value is None else value
+        for value, usual in zip(given, DEFAULTS[objective], strict=True)
+    )
+    names = o.names(policies)
+    if objective == "imbalance":
+        _refuse_given(context, OF_THE_REWARD)
+        from olprouting.instances import Cluster
+
+        least_imbalance(
+            p.poisson_workload(trace, requests, rate, None, seed),
+            Cluster.homogeneous(devices, slots),
+            names,
+            time_limit_s=time_limit,
+            seed=seed,
+            folder=None if out is None else o.writable_folder(out),
+            as_json=as_json,
+        )
+        return
     folder = None if out is None else o.writable_folder(out)
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.engine.arguments import check_policy
@@ -71,7 +126,6 @@ def hindsight(
     cluster = Cluster.homogeneous(devices, slots, kv_tokens=kv_tokens)
     period = PeriodOptions(weights=p.parse_weights(weights), t1=t1, t2=t2, periods=periods)
     options = PolicyOptions(period=period)
-    names = o.names(policies)
     for name in names:  # what cannot run is an error now, not after the search
         policy = make_policy(name, devices, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
@@ -113,6 +167,14 @@ def hindsight(
         raise KeyboardInterrupt
 
 
+def _refuse_given(context: typer.Context, parameters: tuple[str, ...]) -> None:
+    for parameter in parameters:
+        source = context.get_parameter_source(parameter)
+        if source is not None and source.name == "COMMANDLINE":
+            option = parameter.replace("_", "-")
+            raise InputError(f"--{option} belongs to --objective reward; imbalance has none")
+
+
 def _rated(
     name: str,
     trace: Trace,
@@ -145,6 +207,7 @@ def _rated(
 
 def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) -> dict[str, Any]:
     return {
+        "objective": "reward",
         "trace": found.name,
         "requests": len(found.problem),
         "started": found.schedule.started,

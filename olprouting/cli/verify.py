@@ -15,8 +15,8 @@ def verify(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A certificate (`solve --out`), many (certificates.jsonl of `gaps --out`), or "
-            "hindsight.json (`hindsight --out`)."
+            help="A certificate (`solve --out`), many (certificates.jsonl of `gaps --out`), "
+            "hindsight.json or hindsight_imbalance.json (`hindsight --out`)."
         ),
     ],
     instance: Annotated[

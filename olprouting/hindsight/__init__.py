@@ -2,6 +2,7 @@
 
 from olprouting.hindsight.forced_bound import imbalance_bound
 from olprouting.hindsight.imbalance import hindsight_imbalance
+from olprouting.hindsight.imbalance_ratio import ImbalanceRatio, imbalance_ratio
 from olprouting.hindsight.imbalance_result import ImbalanceResult
 from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.ratio import CertifiedRatio, certified_ratio
@@ -13,12 +14,14 @@ __all__ = [
     "CertifiedRatio",
     "HindsightProblem",
     "HindsightResult",
+    "ImbalanceRatio",
     "ImbalanceResult",
     "Schedule",
     "certified_ratio",
     "hindsight",
     "hindsight_imbalance",
     "imbalance_bound",
+    "imbalance_ratio",
     "schedule_fault",
     "solve_hindsight",
 ]

@@ -50,11 +50,11 @@ class ImbalanceResult:
     schedule
         That run: worker and iteration of each admission; None likewise.
     stop_reason
-        Why the solver stopped.
+        Why the search stopped.
     limit_s
         Its time limit, seconds.
     wall_s
-        Seconds, model building included.
+        Seconds in all.
     """
 
     trace: Trace
@@ -127,7 +127,7 @@ class ImbalanceResult:
     def from_text(cls, text: str, source: str = "document") -> Self:
         """Return the result in a JSON text, after checking run and total again.
 
-        A bound of the solver is taken as stated; `olprouting.certificates.verify` proves it where
+        A bound of the search is taken as stated; `olprouting.certificates.verify` proves it where
         that is possible without the solver.
 
         Raises

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.hindsight.problem import MAX_TOKENS
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -17,7 +16,9 @@ if TYPE_CHECKING:
 
     Ints = npt.NDArray[np.int64]
 
-MAX_BINARIES = 200_000
+MOST_REQUESTS = 2_000
+MOST_LOADS = 20_000_000
+"""Runs with more loads, one per worker and iteration, are refused: their tables fill the memory."""
 
 
 def releases(trace: Trace, cluster: Cluster) -> Ints:
@@ -44,23 +45,28 @@ def longest_run(trace: Trace, cluster: Cluster) -> int:
     Raises
     ------
     InputError
-        If the program of `hindsight_imbalance` would be too large, or sums leave 64 bits.
+        If the run would be too large to be searched or added up, or its sums leave 64 bits.
     """
     release = releases(trace, cluster)
     if not len(trace):
         return 0
-    work = sum(trace.decode_tokens.tolist())
-    longest = int(trace.decode_tokens.max())
-    last: int = int(release[-1]) - (-work // cluster.total_slots) + longest
-    binaries = len(trace) * cluster.workers * last
-    if binaries > MAX_BINARIES:
+    decode = trace.decode_tokens.tolist()
+    last: int = int(release[-1]) - (-sum(decode) // cluster.total_slots) + max(decode)
+    for number, most, what in (
+        (len(trace), MOST_REQUESTS, "requests"),
+        (cluster.workers * last, MOST_LOADS, "loads of workers in iterations"),
+    ):
+        if number > most:
+            raise InputError(
+                f"{trace.name}: {number} {what} are more than {most}; take fewer requests"
+            )
+    sizes = zip(trace.prompt_tokens.tolist(), decode, strict=True)
+    work = sum(o * s + o * (o - 1) // 2 for s, o in sizes)
+    if cluster.workers * work >= 2**62:
         raise InputError(
-            f"{len(trace)} requests on {cluster.workers} workers need up to {binaries} binaries, "
-            f"more than {MAX_BINARIES}; take fewer requests, or imbalance_bound"
+            f"{trace.name}: the loads of a run sum to {work} tokens, with {cluster.workers} "
+            "workers too many to be counted in 64 bits"
         )
-    if trace.prompt_tokens.max() > MAX_TOKENS:
-        row = int(trace.prompt_tokens.argmax())
-        raise InputError(f"prompt_tokens[{row}] = {trace.prompt_tokens[row]} is beyond 2^40")
     return last
 
 

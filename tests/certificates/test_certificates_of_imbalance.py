@@ -52,12 +52,12 @@ def all_runs(trace: Trace, cluster: Cluster) -> list[tuple[list[int], list[int]]
 
 
 def saved(trace: Trace, cluster: Cluster) -> dict[str, Any]:
-    """Solve with HiGHS and return the document."""
+    """Solve and return the document."""
     return json.loads(json.dumps(hindsight_imbalance(trace, cluster).to_document()))
 
 
 def found(trace: Trace, cluster: Cluster, total: int, run: Schedule) -> dict[str, Any]:
-    """The document of an optimum that was found otherwise, for HiGHS takes its time."""
+    """The document of an optimum that was found otherwise."""
     stop = StopReason.OPTIMAL
     result = ImbalanceResult(trace, cluster, total, "brute force", total, run, stop, 1.0, 0.0)
     return json.loads(json.dumps(result.to_document()))
@@ -89,7 +89,7 @@ def test_a_tiny_optimum_is_that_of_brute_force_and_is_proven_again(seed) -> None
 
 
 @pytest.mark.parametrize("seed", [0, 3, 5])
-def test_what_highs_proves_is_proven_without_it(seed) -> None:
+def test_what_the_search_proves_is_proven_without_it(seed) -> None:
     """Four requests wait for few slots, so that the forced iterations alone prove nothing."""
     trace, cluster = random_run(seed, requests=4)
     document = saved(trace, cluster)
