@@ -257,5 +257,5 @@ def test_a_forged_result_too_large_to_check_is_refused(document, column) -> None
     """Never an array of 2^53 iterations, or a sum beyond 64 bits."""
     problem = document["problem"] | {column: [2**53] * 3}
     forged = document | {"problem": problem, "problem_sha256": fingerprint(problem)}
-    with pytest.raises(InputError, match="fewer requests|total_tokens is stated as"):
+    with pytest.raises(InputError, match=r"fewer requests|total_tokens is stated as"):
         ImbalanceResult.from_text(json.dumps(forged))
