@@ -1,4 +1,7 @@
-"""Certificates of many decisions in one file, one a line (JSON Lines)."""
+"""Certificates of many decisions in one file, one a line (JSON Lines).
+
+The last line lists the others as they were written (see `listing`), so that none can be lost.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates.document import certificate, verify
+from olprouting.certificates.listing import compare_with_listing, is_listing, listing
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 from olprouting.errors import InputError
 
@@ -30,11 +34,19 @@ class Findings:
     holding
         Those that hold.
     failures
-        Line, and reason, of those that do not.
+        Line, and reason, of those that do not, or that are not as they were written.
+    missing
+        What was written and is not there, in words.
     """
 
     holding: tuple[Verification, ...]
     failures: tuple[tuple[int, str], ...]
+    missing: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything is there and holds."""
+        return not self.failures and not self.missing
 
     @property
     def verdicts(self) -> dict[Verdict, int]:
@@ -47,15 +59,18 @@ class Findings:
         rows = [(number, str(verdict)) for verdict, number in self.verdicts.items()]
         if self.failures:
             rows.append((len(self.failures), "do not hold"))
+        if self.missing:
+            rows.append((len(self.missing), "missing"))
         return "\n".join(f"{number:>6}  {what}" for number, what in rows)
 
     def to_document(self) -> dict[str, Any]:
         """Return the findings as plain JSON types."""
         return {
-            "holds": not self.failures,
+            "holds": self.holds,
             "certificates": len(self.holding) + len(self.failures),
             "verdicts": {verdict.name.lower(): n for verdict, n in self.verdicts.items()},
             "failures": [{"line": line, "reason": reason} for line, reason in self.failures],
+            "missing": list(self.missing),
         }
 
 
@@ -63,6 +78,8 @@ def write_certificates(
     solved: Sequence[Solved], path: Path, on_progress: OnProgress | None = None
 ) -> None:
     """Write the certificate of each decision, as soon as its proof is found; that may take long.
+
+    After Ctrl-C the file holds, and lists, those that were finished.
 
     Parameters
     ----------
@@ -74,22 +91,26 @@ def write_certificates(
     on_progress
         Called with ("proving", decisions done, decisions in all).
     """
-    with path.open("w", encoding="utf-8") as file:
-        for done, (decision, result, choice) in enumerate(solved, start=1):
-            file.write(json.dumps(certificate(decision, result) | {"choice": choice}) + "\n")
-            if on_progress is not None:
-                on_progress("proving", done, len(solved))
+    with path.open("w+", encoding="utf-8") as file:
+        try:
+            for done, (decision, result, choice) in enumerate(solved, start=1):
+                file.write(json.dumps(certificate(decision, result) | {"choice": choice}) + "\n")
+                if on_progress is not None:
+                    on_progress("proving", done, len(solved))
+        finally:
+            file.seek(0)
+            file.write(json.dumps(listing(file.read().splitlines())) + "\n")
 
 
 def verify_lines(
     text: str, source: str = "certificates", on_progress: OnProgress | None = None
 ) -> Findings:
-    """Check the certificate in each line as `verify` does.
+    """Check the certificate in each line as `verify` does, and that all are there.
 
     Parameters
     ----------
     text
-        One document of a schema that `verify` knows per line.
+        One document of a schema that `verify` knows per line, and a line that lists them.
     source
         Where they came from, for messages.
     on_progress
@@ -101,14 +122,19 @@ def verify_lines(
         If there is no line, or one is no certificate at all.
     """
     lines = text.splitlines()
-    if not lines:
+    listed = lines.pop() if lines and is_listing(lines[-1]) else None
+    if not lines and listed is None:
         raise InputError(f"{source}: expected one certificate per line, found none")
+    differences, missing = compare_with_listing(lines, listed, source)
     holding, failures = [], []
     for number, line in enumerate(lines, start=1):
         try:
-            holding.append(verify(line, f"{source}, line {number}"))
+            finding = verify(line, f"{source}, line {number}")
+            if number in differences:
+                raise DoesNotHoldError(differences[number])
+            holding.append(finding)
         except DoesNotHoldError as error:
             failures.append((number, str(error)))
         if on_progress is not None:
             on_progress("checking", number, len(lines))
-    return Findings(tuple(holding), tuple(failures))
+    return Findings(tuple(holding), tuple(failures), missing)

@@ -61,7 +61,9 @@ def _verify_lines(file: Path, *, as_json: bool) -> None:
     if not as_json:
         for line, reason in findings.failures:
             typer.echo(f"olprouting: {file}, line {line} does not hold: {reason}", err=True)
-    if findings.failures:
+        for what in findings.missing:
+            typer.echo(f"olprouting: {file} lacks {what}", err=True)
+    if not findings.holds:
         raise typer.Exit(1)
 
 

@@ -51,9 +51,9 @@ def test_every_record_is_proven_again(report, file) -> None:
     """Optimum, the policy's value and the gap of the table follow from what is saved."""
     findings = verify_lines(file.read_text())
     assert findings.verdicts == {Verdict.OPTIMAL: 10}
-    assert not findings.failures
+    assert findings.holds
     for record, line, finding in zip(
-        report.records, file.read_text().splitlines(), findings.holding, strict=True
+        report.records, file.read_text().splitlines()[:-1], findings.holding, strict=True
     ):
         choice = json.loads(line)["choice"]
         assert (choice["policy"], choice["iteration"]) == (record.policy, record.iteration)
@@ -79,11 +79,12 @@ def test_ctrl_c_keeps_whole_lines(report, tmp_path) -> None:
     with pytest.raises(KeyboardInterrupt):
         write_certificates(solved, tmp_path / "some.jsonl", interrupt)
     findings = verify_lines((tmp_path / "some.jsonl").read_text())
-    assert (len(findings.holding), findings.failures) == (3, ())
+    assert (len(findings.holding), findings.holds) == (3, True)
 
 
 def test_the_lines_that_do_not_hold_are_named(file) -> None:
     lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert "missing" not in verify_lines("\n".join(map(json.dumps, lines))).summary()
     lines[1]["choice"]["gap_tokens"] += 1
     lines[4]["result"]["objective"] += 1
     lines[6]["instance"] = lines[7]["instance"]
@@ -91,16 +92,76 @@ def test_the_lines_that_do_not_hold_are_named(file) -> None:
     assert [line for line, _ in findings.failures] == [2, 5, 7]
     reasons = [reason.split(":")[0] for _, reason in findings.failures]
     assert reasons == ["choice.gap_tokens", "objective", "instance"]
-    assert findings.to_document()["holds"] is False
+    assert (findings.holds, findings.missing) == (False, ())
     assert findings.to_document()["verdicts"] == {"optimal": 7}
     assert findings.summary().splitlines()[-1] == "     3  do not hold"
 
 
+LISTING = "its last line, which lists the others: some of them may be missing too"
+
+
+@pytest.mark.parametrize("lost", [[0], [4], [9], [2, 3], [0, 5, 9], list(range(10))])
+def test_lines_that_are_missing_are_named(report, file, lost) -> None:
+    """Regression: whole lines could be removed, and what was left held."""
+    lines = file.read_text().splitlines()
+    findings = verify_lines("\n".join(line for k, line in enumerate(lines) if k not in lost))
+    records = report.records
+    assert findings.missing == tuple(
+        f"line {k + 1} as written ({records[k].policy}, iteration {records[k].iteration})"
+        for k in lost
+    )
+    assert (findings.holds, findings.failures) == (False, ())
+    assert len(findings.holding) == 10 - len(lost)
+    assert findings.to_document()["missing"] == list(findings.missing)
+    assert findings.summary().splitlines()[-1] == f"{len(lost):>6}  missing"
+
+
+def test_without_the_listing_nobody_knows_what_is_missing(file) -> None:
+    """A file that ends after any certificate, because its writer was killed or its end cut off."""
+    lines = file.read_text().splitlines()
+    for kept in (10, 6):
+        findings = verify_lines("\n".join(lines[:kept]))
+        assert (len(findings.holding), findings.missing) == (kept, (LISTING,))
+        assert not findings.holds
+
+
+def test_lines_in_another_order_or_twice_are_noticed(file) -> None:
+    lines = file.read_text().splitlines()
+    swapped = [*lines[:3], lines[4], lines[3], *lines[5:]]
+    assert verify_lines("\n".join(swapped)).failures == ((5, "it was written as line 4"),)
+    twice = [*lines[:3], lines[2], *lines[3:]]
+    assert verify_lines("\n".join(twice)).failures == ((4, "it was written as line 3"),)
+    with pytest.raises(InputError, match=r"^c\.jsonl, line 1: expected a JSON object with schema"):
+        verify_lines("\n".join([lines[-1], *lines[:-1]]), "c.jsonl")
+
+
+def test_a_line_that_holds_but_was_written_otherwise_is_no_missing_one(file) -> None:
+    """Changed, or put in place of another, or put in between."""
+    lines = file.read_text().splitlines()
+    document = json.loads(lines[4])
+    document["result"]["wall_s"] += 1
+    other = json.dumps(document)
+    for changed, missing in (
+        ([*lines[:4], other, *lines[5:]], 0),
+        ([*lines[:5], other, *lines[5:]], 0),
+        ([*lines[:4], other, *lines[6:]], 1),
+    ):
+        findings = verify_lines("\n".join(changed))
+        assert [reason for _, reason in findings.failures] == ["it is not as it was written"]
+        assert len(findings.missing) == missing
+
+
 def test_a_file_that_is_cut_off_is_bad_input(file) -> None:
     """One line with the file's and the line's name; half a certificate is no verdict."""
-    text = file.read_text()
-    with pytest.raises(InputError, match=r"^c\.jsonl, line 10: line 1, column \d+: not JSON"):
-        verify_lines(text[:-200], "c.jsonl")
+    lines = file.read_text().splitlines(keepends=True)
+    for whole in (10, 9, 4):  # the listing, or a certificate, is cut in two
+        text = "".join(lines[:whole]) + lines[whole][: len(lines[whole]) // 2]
+        pattern = rf"^c\.jsonl, line {whole + 1}: line 1, column \d+: not JSON"
+        with pytest.raises(InputError, match=pattern):
+            verify_lines(text, "c.jsonl")
+    for broken in ('"lines": 3', '"lines": [{}]', '"rows": []'):
+        with pytest.raises(InputError, match=r"^c\.jsonl, last line: "):
+            verify_lines(f'{{"schema": "olprouting/certificates/1", {broken}}}', "c.jsonl")
     with pytest.raises(InputError, match=r"^c\.jsonl: expected one certificate per line"):
         verify_lines("", "c.jsonl")
 

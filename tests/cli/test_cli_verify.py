@@ -123,6 +123,11 @@ def test_what_gaps_saves_holds_line_by_line(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["verify", str(path), "--json"])
     assert shown.exit_code == 1
     assert json.loads(shown.stdout)["failures"][0]["line"] == 3
+    path.write_text("\n".join(lines[1:]))
+    run = CliRunner().invoke(app, ["verify", str(path)])
+    assert run.exit_code == 1
+    assert run.stdout == "     5  optimal, proven again\n     1  missing\n"
+    assert run.stderr.startswith(f"olprouting: {path} lacks line 1 as written (jsq, iteration ")
 
 
 def test_a_hindsight_result_for_another_problem_is_refused(tmp_path: Path) -> None:
