@@ -81,7 +81,7 @@ class Highs:
         matrix = compile_model(model)
         table = [matrix.column_of[id(variable)] for variable in program.pyomo_counts(model)]
         solver = new_highs(verbose=options.verbose)
-        _set_options(solver, decision, options)
+        set_options(solver, options, mip_abs_gap=closing_gap_tokens(decision), **TUNED)
         pass_model(solver, matrix)
         if start is not None:
             _set_start(solver, matrix)
@@ -90,7 +90,7 @@ class Highs:
             _subscribe(solver, watch, decision, program, table)
         built = time.perf_counter()
         solver.HandleUserInterrupt = True  # lets cancelSolve work
-        run = Interruptible(lambda: _run(solver), solver.cancelSolve)
+        run = Interruptible(lambda: run_alone(solver), solver.cancelSolve)
         run.result()
         watch.raise_error()
         return _outcome(solver, decision, options, program, table, built, built - began)
@@ -136,13 +136,19 @@ def pass_model(solver: highspy.Highs, matrix: MatrixForm) -> None:
         raise RuntimeError("HiGHS refused the model")
 
 
-def _set_options(solver: highspy.Highs, decision: Decision, options: SolveOptions) -> None:
+def set_options(solver: highspy.Highs, options: SolveOptions, **ours: Any) -> None:
+    """Set the options of a solve: those of ours, and over them native ones.
+
+    Raises
+    ------
+    InputError
+        If HiGHS has no such native option, or refuses its value.
+    """
     settings: dict[str, Any] = {
         "threads": options.threads,
         "random_seed": options.seed,
         "mip_rel_gap": options.relative_gap,
-        "mip_abs_gap": closing_gap_tokens(decision),
-        **TUNED,
+        **ours,
     }
     if options.time_limit_s is not None:
         settings["time_limit"] = float(options.time_limit_s)
@@ -174,7 +180,8 @@ def _set_start(solver: highspy.Highs, matrix: MatrixForm) -> None:
     solver.setSolution(solution)
 
 
-def _run(solver: highspy.Highs) -> None:
+def run_alone(solver: highspy.Highs) -> None:
+    """Solve with as many threads as the options say, whatever ran before in this process."""
     with fresh_thread_pool():
         solver.run()
 

@@ -64,7 +64,7 @@ def test_a_division_keeps_to_room_and_slots(parts: list[list[int]], slack: int, 
     room = np.array([sum(part) + slack for part in parts], float)
     slots = np.array([len(part) for part in parts])
     owner = np.full(len(sizes), -1)
-    found = split_evenly(sizes, room, slots, 50, np.random.default_rng(seed), owner)
+    found = split_evenly(sizes, room, slots, 100_000, np.random.default_rng(seed), owner)
     if found:
         assert owner.min() >= 0
         assert (np.bincount(owner, minlength=len(parts)) <= slots).all()

@@ -19,8 +19,8 @@ and the last maximum gives the largest requests to the highest charges, the smal
 below 0. Maximised over c by a bundle method at the root, this is the value of the linear relaxation
 with one variable per request and worker; a few steps adapt c at each node. If all requests are
 admitted their total is known: at each offset the peak is at least the level to which that total
-fills the remaining workers, one of them gets the largest request, and the q largest are on q
-workers or two of them on one (`bound_kernels`).
+fills the remaining workers, as far as their slots allow; one of them gets the largest request, and
+the q largest are on q workers or two of them on one (`bound_kernels`).
 
 **Totals that can be had.** Up to three free slots can have few totals, which are listed. Given
 the peaks so far, a second bound lets every worker have only these (`discrete_kernels`); it is the

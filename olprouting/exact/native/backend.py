@@ -30,7 +30,7 @@ from olprouting.exact.native.prepare import (
 )
 from olprouting.exact.native.problem import loads_when_full
 from olprouting.exact.native.slackness import attains_relaxation
-from olprouting.exact.native.split_kernels import split_evenly
+from olprouting.exact.native.split_kernels import LAST_REQUESTS, split_evenly
 from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
 
@@ -59,8 +59,11 @@ TURN_STEPS = 3000
 TURN_FACTOR = 10
 """Steps of the first turn of each order of the workers, and by how much later turns are longer."""
 
-TRIAL_STEPS = 30
-"""As many steps take about as long as one trial of an even split."""
+FIRST_EFFORT = 30_000_000
+EFFORT = 2_000_000
+STEP_EFFORT = 5_000
+"""Sets of requests looked at for an even split of many requests before the search, those at once,
+and how many take about as long as a step."""
 
 MOST_IN_ANY_ORDER = 3
 """From this many open workers on their order matters."""
@@ -158,6 +161,8 @@ class Search:
             self._cuts[kernels.TARGET] = root + self.prepared.margin
             if not self._closed():
                 self._dive(root)
+            if self._divides() and self.prepared.problem.admissions > LAST_REQUESTS:
+                self._divide()
             if not self._closed() and self.stop is None:
                 self._passes_from(root)
         except KeyboardInterrupt:
@@ -169,7 +174,7 @@ class Search:
         self._greedy()
         self._root()
         self._search(1)
-        self._split(1)
+        self._split(0.0, 1)
         self._shake(1)
 
     def message(self) -> str:
@@ -198,28 +203,55 @@ class Search:
         """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
         assert self.assignment is not None
         p = self.prepared.problem
-        if p.everything and not p.fills and len(p.weights) == 1:
-            self._split(steps // TRIAL_STEPS)
-            if self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]:
-                return
+        if self._divides():
+            self._split(self._peak(kernels.TARGET), steps * STEP_EFFORT)
         held, owner = placed_classes(self.prepared, self.assignment)
         for turn in range(max(1, steps // TURN_STEPS)):
+            if self._settled():
+                return
             shaken_incumbent(p, held, owner, KICKS, self.options.seed + turn)
             self._adopt(self._assignment_from(held, owner))
             self._mind_limits()
-            if self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]:
-                return
 
-    def _split(self, trials: int) -> None:
-        """Look for a division of all requests with the peak of the root bound."""
+    def _settled(self) -> bool:
+        """Whether a limit is reached, or the root bound."""
+        return self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]
+
+    def _divides(self) -> bool:
+        """Whether the decision asks for a division of all requests, as even as can be."""
         p = self.prepared.problem
-        sizes = np.repeat(p.sizes, p.supply)
+        return bool(p.everything and not p.fills and len(p.weights) == 1)
+
+    def _divide(self) -> None:
+        """Look for an even division, and if none is found, for one that is more even than known."""
+        low, high = self._peak(kernels.TARGET), self._peak(kernels.BEST)
+        self._split(low, FIRST_EFFORT)
+        while not self._settled() and high - low > 1:
+            middle = (low + high) // 2
+            self._split(middle, FIRST_EFFORT // 4)
+            found = self._peak(kernels.BEST)
+            low, high = (low, found) if found < high else (middle, high)
+
+    def _peak(self, which: int) -> float:
+        """Return the peak of a division whose value is one of the cuts."""
+        p = self.prepared.problem
+        tokens = float(p.sizes @ p.supply)
+        return float((self._cuts[which] + p.price * tokens) // p.weights[0])
+
+    def _split(self, peak: float, effort: int) -> None:
+        """Look for a division of all requests with a peak."""
+        p = self.prepared.problem
         held = np.repeat(np.arange(len(p.sizes)), p.supply)
         owner = np.zeros(len(held), np.int64)
-        peak = (self._cuts[kernels.TARGET] + p.price * sizes.sum()) / p.weights[0]
-        room = np.floor(peak) - p.loads[:, 0]
-        if split_evenly(sizes, room, p.slots, trials, self._rng, owner):
-            self._adopt(self._assignment_from(held, owner))
+        slots = np.minimum(p.slots, p.admissions)
+        room = np.minimum(peak - p.loads[:, 0], self.state.most[0][slots])
+        for _ in range(0, effort, EFFORT):
+            if self._settled():
+                return
+            if split_evenly(p.sizes[held], room, slots, EFFORT, self._rng, owner):
+                self._adopt(self._assignment_from(held, owner))
+                return
+            self._mind_limits()
 
     def _assignment_from(self, held: Ints, owner: Ints) -> Assignment:
         s = self.state

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, inlined
+from olprouting.compiling import Floats, compiled
 from olprouting.exact.native.charge_kernels import charged_bound
 from olprouting.exact.native.discrete_kernels import discrete_bound
 from olprouting.exact.native.subset_kernels import remaining_sums
@@ -63,7 +63,7 @@ def _level_bound(
     offsets = len(profile)
     level = np.empty(offsets)
     for h in range(offsets):
-        height = level_height(problem, j, h, tokens + problem.growth * h * rest)
+        height = level_height(problem, j, h, tokens, rest, most)
         level[h] = max(profile[h], np.ceil(height - TINY))
         spread = -np.inf
         for q in range(min(size, rest)):
@@ -88,18 +88,35 @@ def _level_bound(
     return bound
 
 
-@inlined
-def level_height(problem: Problem, j: int, h: int, amount: float) -> float:
-    """Return the level to which an amount fills workers j, j+1, ... at offset h, lowest first."""
-    size = len(problem.slots) - j
-    filled = 0.0
-    height = -np.inf
-    for m in range(size):
-        filled += problem.ordered[j, m, h]
-        height = (filled + amount) / (m + 1)
-        if m + 1 == size or height <= problem.ordered[j, m + 1, h]:
-            break
-    return height
+@compiled
+def level_height(problem: Problem, j: int, h: int, tokens: float, rest: int, most: Floats) -> float:
+    """Return the level to which the rest fills workers j, j+1, ... at offset h.
+
+    A level below the largest load, which is a peak anyway, may be too high. No worker takes more
+    than the largest requests in all its slots; if that is too little, the level is infinite. Above
+    the largest load it is convex in the tokens.
+    """
+    workers = len(problem.slots)
+    grown = problem.growth * h
+    amount = tokens + grown * rest
+    height = amount
+    for g in range(j, workers):
+        height += problem.loads[g, h]
+    height /= workers - j
+    while True:
+        missing = amount
+        filling = 0
+        for g in range(j, workers):
+            number = min(problem.slots[g], rest)
+            load = problem.loads[g, h]
+            top = load + most[number] + grown * number
+            missing -= min(height, top) - load
+            filling += height < top
+        if missing <= TINY:
+            return height
+        if filling == 0:
+            return np.inf
+        height += missing / filling
 
 
 @compiled

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 def exact_level_bound(prepared: Prepared) -> Fraction:
     """Return the bound of ``_level_bound`` at the root, exactly, as an objective in tokens.
 
-    All requests are admitted: at each offset the workers are filled up to a level, one of them
-    gets the largest request, and the q largest are on q workers or two of them on one.
+    All requests are admitted: at each offset the workers are filled up to a level, as far as their
+    slots allow, one of them gets the largest request, and the q largest are on q workers or two of
+    them on one.
     """
     p = prepared.problem
     loads = p.loads.astype(np.int64)
@@ -31,13 +32,17 @@ def exact_level_bound(prepared: Prepared) -> Fraction:
     tokens = int((p.sizes * p.supply).sum())
     grown = int(p.growth)
     amount = tokens + grown * offsets * p.admissions
+    descending = np.repeat(p.sizes, p.supply).astype(np.int64)[::-1]
+    slots = np.minimum(p.slots, p.admissions)
+    caps = np.append(0, np.cumsum(descending))[slots][:, None] + grown * offsets * slots[:, None]
+    low, high = loads.min(axis=0), (loads + caps).max(axis=0)
+    while (low < high).any():
+        middle = (low + high) // 2
+        enough = np.clip(middle - loads, 0, caps).sum(axis=0) >= amount
+        low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+    level = np.maximum(low, p.floor.astype(np.int64))
     ordered = np.sort(loads, axis=0)
-    number = np.arange(1, len(loads) + 1)[:, None]
-    # filling the m lowest workers evenly reaches the level or, for a wrong m, above it
-    heights = -(-(np.cumsum(ordered, axis=0) + amount) // number)
-    level = np.maximum(heights.min(axis=0), p.floor.astype(np.int64))
-    largest = np.repeat(p.sizes, p.supply).astype(np.int64)[::-1][: len(loads), None]
-    largest = largest + grown * offsets
+    largest = descending[: len(loads), None] + grown * offsets
     spread = np.maximum.accumulate(ordered[: len(largest)] + largest, axis=0)
     pairs = ordered[0] + largest[:-1] + largest[1:]
     level = np.maximum(level, np.minimum(spread[1:], pairs).max(axis=0, initial=0))

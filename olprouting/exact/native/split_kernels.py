@@ -20,13 +20,16 @@ MORE = 6
 MOST_KEPT = 9
 """Up to so many of the smallest requests, less one, are kept for the last workers."""
 
+MOST_WAYS = 1_000_000
+"""Ways tried to fill the last workers: where much room stays free, there are more."""
+
 DRAWS = 60
 """Random sets tried for one worker."""
 
 
 @compiled
 def split_evenly(
-    sizes: Floats, room: Floats, slots: Ints, trials: int, rng: np.random.Generator, owner: Ints
+    sizes: Floats, room: Floats, slots: Ints, effort: int, rng: np.random.Generator, owner: Ints
 ) -> bool:
     """Give every request a worker with room and a slot for it; return whether that was found.
 
@@ -36,8 +39,8 @@ def split_evenly(
         Of the requests, whole, ascending, shape (W,).
     room, slots
         Tokens and requests that each worker can take, shape (k,).
-    trials
-        How often to begin anew.
+    effort
+        Begin anew until about so many sets of requests have been looked at.
     rng
         For the random choices.
     owner
@@ -47,7 +50,8 @@ def split_evenly(
     free = np.empty(requests, np.int64)
     order = np.empty(workers, np.int64)
     sums = np.zeros(1 << LAST_REQUESTS)
-    for _ in range(trials):
+    while effort > 0:
+        effort -= requests
         for g in range(workers):
             order[g] = g
         _shuffle_first(order, workers, workers, rng)
@@ -59,13 +63,21 @@ def split_evenly(
         while left > LAST_REQUESTS or workers - begun > LAST_WORKERS:
             if workers - begun < 2:
                 break
-            left = _fill_one(sizes, room, slots, order[begun:], free, left, kept, sums, rng, owner)
+            left, tried = _fill_one(
+                sizes, room, slots, order[begun:], free, left, kept, sums, rng, owner
+            )
+            effort -= tried
             if left < 0:
                 break
             begun += 1
         if 0 <= left <= LAST_REQUESTS and workers - begun <= LAST_WORKERS:
+            effort -= 1 << left
             _sum_subsets(sizes, free, left, sums)
-            if _fill_last(room, slots, order[begun:], free, (1 << left) - 1, sums, owner):
+            filled, tried = _fill_last(
+                room, slots, order[begun:], free, (1 << left) - 1, sums, owner
+            )
+            effort -= tried
+            if filled:
                 return True
     return False
 
@@ -109,10 +121,10 @@ def _fill_one(
     sums: Floats,
     rng: np.random.Generator,
     owner: Ints,
-) -> int:
+) -> tuple[int, int]:
     """Fill the first worker of an order exactly; return how many requests are left, or -1.
 
-    The first `kept` free requests are not used.
+    The second number is how many sets were looked at. The first `kept` free requests are not used.
     """
     worker = order[0]
     total = 0.0
@@ -121,7 +133,7 @@ def _fill_one(
     usual = int(np.rint(room[worker] * left / total)) if total > 0.0 else 0
     kept = min(kept, left)
     drawn = min(left - kept, usual + MORE, LAST_REQUESTS)
-    for _ in range(DRAWS):
+    for draw in range(DRAWS):
         _shuffle_first(free[kept:], drawn, left - kept, rng)
         _sum_subsets(sizes, free[kept:], drawn, sums)
         for mask in range(1 << drawn):
@@ -134,15 +146,18 @@ def _fill_one(
                 else:
                     free[rest] = free[i]
                     rest += 1
-            return rest
-    return -1
+            return rest, (draw + 1) << drawn
+    return -1, DRAWS << drawn
 
 
 @compiled
 def _fill_last(
     room: Floats, slots: Ints, order: Ints, free: Ints, everything: int, sums: Floats, owner: Ints
-) -> bool:
-    """Divide the requests of a mask among the workers of an order, by trying all ways."""
+) -> tuple[bool, int]:
+    """Divide the requests of a mask among the workers of an order; return whether that was done.
+
+    Tries all ways, but no more than `MOST_WAYS`; the second number is how many.
+    """
     count = len(order)
     others = np.zeros(count)  # room of the workers after each
     for i in range(count - 2, -1, -1):
@@ -152,7 +167,9 @@ def _fill_last(
     rest[0] = everything
     mine[0] = everything + 1
     depth = 0
-    while depth >= 0:
+    tried = 0
+    while depth >= 0 and tried < MOST_WAYS:
+        tried += 1
         if mine[depth] == 0:
             depth -= 1
             continue
@@ -172,5 +189,5 @@ def _fill_last(
             for i in range(LAST_REQUESTS):
                 if mine[j] >> i & 1:
                     owner[free[i]] = order[j]
-        return True
-    return False
+        return True, tried
+    return False, tried

@@ -132,7 +132,7 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
     level = -np.inf
     if problem.everything:
         tokens = state.most[j, rest + count] - amount
-        level = _window_level(problem, j + 1, profile, total + amount, rest, tokens)
+        level = _window_level(problem, j + 1, profile, total + amount, rest, tokens, state.most[j])
         if not problem.fills:
             return level
     base, low, high = suffix(problem, j + 1, state.least[j], state.most[j], state.box[j])
@@ -157,11 +157,12 @@ def _window_level(
     total: float,
     rest: int,
     tokens: float,
+    most: Floats,
 ) -> float:
     """Return the level bound when the rest is known but for which requests are in it."""
     value = 0.0
     for h in range(len(profile)):
-        height = level_height(problem, j, h, tokens + problem.growth * h * rest)
+        height = level_height(problem, j, h, tokens, rest, most)
         value += problem.weights[h] * max(profile[h], height)
     return value - problem.price * (total + tokens)
 
