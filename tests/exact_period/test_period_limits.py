@@ -194,7 +194,7 @@ def test_ctrl_c_returns_what_there_is(form: str, solver: str, after_s: float) ->
         ({"options": SolveOptions(native={"nonsense": 1})}, "native options.*nonsense"),
         (
             {"options": SolveOptions(native={"nonsense": 1}), "form": "integer"},
-            "refuses the native option nonsense",
+            "unknown highs option 'nonsense'",
         ),
     ],
 )
