@@ -18,6 +18,7 @@ from olprouting.exact.highs import new_highs, pass_model
 from olprouting.exact.matrix import compile_model
 from olprouting.exact.native.backend import Search
 from olprouting.exact.native.prepare import placed_classes, prepare
+from olprouting.exact.native.regret_kernels import set_budget
 from olprouting.exact.native.relaxation_kernels import FEW_WORKERS, relaxed
 from olprouting.exact.native.slackness import attains_relaxation
 from olprouting.exact.native.split_kernels import split_evenly
@@ -29,6 +30,19 @@ AZURE_LIKE = [
     for name in instance_names("decision")
     if name.startswith(("azure-g8-p32", "azure-g8-p200", "azure-g16-p400"))
 ]
+
+
+SOME = st.sampled_from([0.5, 5.0, 50.0])
+
+
+def rooted(decision: Decision) -> Search | None:
+    """Return a search that has its root bound, or None if slots stay free."""
+    if decision.admissions == 0 or decision.free_slots.sum() > decision.waiting:
+        return None
+    search = Search(prepare(decision), SolveOptions(), None)
+    search._greedy()
+    search._root()
+    return search
 
 
 def linear_relaxation(decision: Decision) -> float:
@@ -112,15 +126,36 @@ def test_the_relaxation_is_settled_at_its_least_value(
 
 
 @settings(max_examples=300, deadline=None)
+@given(decision=decisions(), charges=st.lists(st.floats(-1, 1), min_size=4, max_size=4), above=SOME)
+def test_no_solution_below_the_cut_is_beyond_the_budget(
+    decision: Decision, charges: list[float], above: float
+) -> None:
+    # catches a regret that is too large, whatever the charges: optima would be lost
+    search = rooted(decision)
+    if search is None:
+        return
+    p, s = search.prepared.problem, search.state
+    s.charge[0] = np.array(charges[: len(p.slots)]) * p.price
+    values = {
+        pairs: float(recheck(decision, pairs) * search.prepared.unit - search.prepared.offset)
+        for pairs in assignments(decision)
+    }
+    cut = min(values.values()) + above
+    s.counts[0] = p.slots[0]
+    set_budget(p, s, 0, cut)
+    for pairs, value in values.items():
+        held, owner = placed_classes(search.prepared, pairs)
+        if value < cut:
+            assert s.regret[0][held[owner == 0]].sum() < s.budget[0] + 1e-9
+
+
+@settings(max_examples=300, deadline=None)
 @given(decision=decisions())
 def test_slackness_is_shown_for_optima_only(decision: Decision) -> None:
     # catches a condition left out: an exchange, a set of workers, a worker that sets no peak
-    problem = prepare(decision).problem if decision.admissions else None
-    if problem is None or not problem.fills:
+    search = rooted(decision)
+    if search is None:
         return
-    search = Search(prepare(decision), SolveOptions(), None)
-    search._greedy()
-    search._root()
     best = least(decision)
     for candidate in assignments(decision):
         placed = placed_classes(search.prepared, candidate)

@@ -31,7 +31,9 @@ node is left; if one does, that side of the worker's box is, and the bound may r
 
 **Windows.** For fixed earlier workers the bound is convex in b_j, so that the totals with a bound
 below the cut form an interval around a minimiser; it is found by doubling and bisection, rounded
-outwards. Nothing outside it can improve the incumbent.
+outwards. Nothing outside it can improve the incumbent. Within it, requests that other workers are
+charged for count against a budget, which leaves few subsets where the charges are telling
+(`regret_kernels`).
 
 **Completion.** A node whose remaining workers can take the largest remaining requests without
 raising a peak is done: no completion is better (`count_kernels`). Workers that matter for the peaks

@@ -97,6 +97,12 @@ class State(NamedTuple):
         Size classes of the requests placed on a worker, in descending order, shape (k, U).
     partial
         Sum of the sizes before each position of `chosen`, shape (k, U+1).
+    spent
+        Sum of the regrets before each position likewise.
+    regret
+        What it costs the others if worker j takes a request of a size, shape (k, S).
+    budget
+        Sum of the regrets that a subset must stay below, shape (k,).
     fence
         Interval that the search keeps the total of a worker in, shape (k, 2); infinite in a proof.
     window
@@ -131,6 +137,9 @@ class State(NamedTuple):
     counts: Ints
     chosen: Ints
     partial: Floats
+    spent: Floats
+    regret: Floats
+    budget: Floats
     fence: Floats
     window: Floats
     window_cut: Floats

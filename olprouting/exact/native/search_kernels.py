@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from olprouting.compiling import Floats, compiled, inlined
 from olprouting.exact.native.bound_kernels import discrete_at, node_bound, placed
 from olprouting.exact.native.count_kernels import complete, next_count, usual_count
+from olprouting.exact.native.regret_kernels import set_budget
 from olprouting.exact.native.subset_kernels import (
     NONE,
     UNFINISHED,
@@ -90,6 +91,7 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
                 continue
             if not set_window(problem, state, j, cuts[REACH]):
                 next_count(problem, state, j, cuts[REACH])
+            set_budget(problem, state, j, cuts[REACH])
             state.cursor[1] = FRESH
             continue
         if state.counts[j] < 0:
@@ -102,14 +104,18 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
             resume_subsets(state.left, state.counts[j], state.chosen[j], place)
             if cuts[REACH] < state.window_cut[j]:
                 set_window(problem, state, j, cuts[REACH])
+                set_budget(problem, state, j, cuts[REACH])
         found = next_subset(
             problem.sizes,
             state.left,
             state.least[j],
             state.counts[j],
             state.window[j],
+            state.regret[j],
+            state.budget[j],
             state.chosen[j],
             state.partial[j],
+            state.spent[j],
             place,
             EFFORT,
         )

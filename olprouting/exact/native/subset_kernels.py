@@ -2,7 +2,8 @@
 
 Requests of equal size are interchangeable, so a subset is a multiset of size classes, written in
 descending order. The next subset is found by backtracking: position t gets the largest class that
-can still lead into the window, judged by the smallest and the largest sums of what remains.
+can still lead into the window, judged by the smallest and the largest sums of what remains, and
+whose regret fits in the budget.
 """
 
 from __future__ import annotations
@@ -77,8 +78,11 @@ def next_subset(
     least: Floats,
     number: int,
     window: Floats,
+    regret: Floats,
+    budget: float,
     chosen: Ints,
     partial: Floats,
+    spent: Floats,
     place: Ints,
     effort: int,
 ) -> int:
@@ -86,6 +90,8 @@ def next_subset(
 
     Parameters
     ----------
+    regret, budget
+        See `regret_kernels`; ``spent[t]`` is the regret of the first t requests.
     place
         [position, class to try there at most]: where the enumeration stands. `begin_subsets` and
         `resume_subsets` set it; at most `effort` steps are made from there.
@@ -111,11 +117,14 @@ def next_subset(
                 candidate,
                 window[0] - partial[t],
                 window[1] - partial[t] - least[rest],
+                regret,
+                budget - spent[t],
             )
         if t >= 0 and candidate >= 0:
             chosen[t] = candidate
             left[candidate] -= 1
             partial[t + 1] = partial[t] + sizes[candidate]
+            spent[t + 1] = spent[t] + regret[candidate]
             t += 1
             if t == number:
                 return FOUND
@@ -149,11 +158,18 @@ def resume_subsets(left: Ints, number: int, chosen: Ints, place: Ints) -> None:
 
 @inlined
 def _next_class(
-    sizes: Floats, left: Ints, further: int, start: int, need: float, limit: float
+    sizes: Floats,
+    left: Ints,
+    further: int,
+    start: int,
+    need: float,
+    limit: float,
+    regret: Floats,
+    budget: float,
 ) -> int:
     """Return the next class at or before `start` that may be taken, or -1."""
     c = first_above(sizes, 0, start + 1, limit) - 1
-    while c >= 0 and left[c] == 0:
+    while c >= 0 and (left[c] == 0 or regret[c] >= budget):
         c -= 1
     if c < 0:
         return -1

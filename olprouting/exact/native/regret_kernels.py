@@ -1,0 +1,83 @@
+"""What it costs the others if a worker takes a request: a budget for its subset.
+
+Let workers after j be charged c_g. If worker j takes the set S, they can collect from the rest R
+at most what they could from all of R, less a regret for each request of S: where the N largest
+requests go to the highest charges, the one of rank N + 1 takes the place of a larger one that is
+gone, and so at the other end for charges below 0. With worker j's own charge c_j, too,
+
+    completion >= min_b [ phi(b) + sum_{g >= j} c_g b_g ] - collected(R) + sum_{i in S} q_i,
+    q_i = regret_i - c_j s_i,
+
+for regrets of sets are no less than the sum of those of their requests. Subsets whose q_i, each
+taken above the least, sum to what is left below the cut need not be looked at: reduced costs, as a
+linear program has them for one request on one worker.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.compiling import Floats, compiled, inlined
+from olprouting.exact.native.bound_kernels import placed
+from olprouting.exact.native.charge_kernels import largest_share, suffix
+from olprouting.exact.native.relaxation_kernels import relaxed
+
+if TYPE_CHECKING:
+    from olprouting.exact.native.problem import Problem, State
+
+
+@compiled
+def set_budget(problem: Problem, state: State, j: int, cut: float) -> None:
+    """Set each size's regret for worker j, above the least, and what a subset may sum to."""
+    workers = len(problem.slots)
+    regret = state.regret[j]
+    if not problem.fills or j + 1 == workers:
+        regret[:] = 0.0
+        state.budget[j] = np.inf
+        return
+    least, most = state.least[j], state.most[j]
+    charge = state.charge[j]
+    base, low, high = suffix(problem, j, least, most, state.box[j])
+    prices = problem.price - charge[j:]
+    point = state.point[j, j:].copy()
+    value = relaxed(base, state.profile[j], problem.weights, prices, low, high, point)
+    share = np.empty((2, workers - j - 1))
+    value -= largest_share(problem, j + 1, charge[j + 1 :], least, most, share)
+    for c in range(len(problem.sizes)):
+        regret[c] = -charge[j] * problem.sizes[c]
+    _add_regrets(problem, j, charge, 1.0, most, regret)
+    _add_regrets(problem, j, charge, -1.0, least, regret)
+    lowest = np.inf
+    for c in range(len(problem.sizes)):
+        if state.left[c] > 0:
+            lowest = min(lowest, regret[c])
+    for c in range(len(problem.sizes)):
+        regret[c] -= lowest
+    total, _ = placed(state, j)
+    state.budget[j] = cut + problem.price * total - value - problem.slots[j] * lowest
+
+
+@inlined
+def _add_regrets(
+    problem: Problem, j: int, charge: Floats, sign: float, sums: Floats, regret: Floats
+) -> None:
+    """Add what the workers whose charge has the sign lose by each size that is gone."""
+    taken = 0
+    amount = np.inf
+    while True:
+        following = 0.0  # the next lower charge, in absolute terms, and the slots down to it
+        for g in range(j + 1, len(problem.slots)):
+            if sign * charge[g] < amount:
+                following = max(following, sign * charge[g])
+        if taken > 0:
+            instead = sums[taken + 1] - sums[taken]
+            for c in range(len(problem.sizes)):
+                regret[c] += (amount - following) * max(sign * (problem.sizes[c] - instead), 0.0)
+        if following <= 0.0:
+            break
+        amount = following
+        for g in range(j + 1, len(problem.slots)):
+            if sign * charge[g] == amount:
+                taken += problem.slots[g]
