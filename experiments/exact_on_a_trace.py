@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from olprouting.cli.progress import Advance
     from olprouting.engine import DecisionEvent
     from olprouting.policies import Policy
+    from olprouting.progress import OnProgress
 
 JSQ, MYOPIC = "JSQ", "exact IO_0"
 DISCOUNT = 0.86
@@ -177,7 +177,7 @@ def _proofs(policy: ExactPolicy) -> dict[str, object]:
 
 
 def runs(
-    trace: olp.Trace, cases: tuple[Case, ...], setting: Setting, advance: Advance
+    trace: olp.Trace, cases: tuple[Case, ...], setting: Setting, advance: OnProgress
 ) -> Iterator[dict[str, object]]:
     """Yield a row per rule and number of workers; compilation is not timed."""
     total = len(setting.workers) * len(cases)

@@ -16,13 +16,13 @@ from olprouting.certificates.verification import DoesNotHoldError, Verdict, Veri
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from olprouting.instances import Decision, SolveResult
+    from olprouting.progress import OnProgress
 
     Solved = tuple[Decision, SolveResult, dict[str, Any]]
-    OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from olprouting.cli.tables import print_table
 from olprouting.errors import InputError, unknown_name
 
 if TYPE_CHECKING:
-    from olprouting.cli.progress import Advance
     from olprouting.hindsight import CertifiedRatio, HindsightResult
     from olprouting.instances import Cluster, Trace
     from olprouting.policies import PolicyOptions
+    from olprouting.progress import OnProgress
 
 DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
 """Requests, devices and slots of every objective."""
@@ -182,7 +182,7 @@ def _rated(
     options: PolicyOptions,
     found: HindsightResult,
     seed: int,
-    advance: Advance,
+    advance: OnProgress,
 ) -> tuple[CertifiedRatio, float]:
     """Run a rule; return its certified ratio and the reward of all its starts."""
     from olprouting.engine import KvOptions, simulate

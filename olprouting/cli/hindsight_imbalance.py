@@ -15,11 +15,11 @@ from olprouting.errors import InputError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from olprouting.cli.progress import Advance
     from olprouting.engine import SimulationResult
     from olprouting.hindsight import ImbalanceRatio, ImbalanceResult
     from olprouting.instances import Cluster, Trace
     from olprouting.policies import Policy
+    from olprouting.progress import OnProgress
 
 
 def least_imbalance(
@@ -88,7 +88,7 @@ def _maximal_policies(names: list[str], workers: int) -> list[Policy]:
 
 
 def _runs(
-    trace: Trace, cluster: Cluster, policies: list[Policy], seed: int, advance: Advance
+    trace: Trace, cluster: Cluster, policies: list[Policy], seed: int, advance: OnProgress
 ) -> list[SimulationResult]:
     """Return the runs of the policies; after Ctrl-C, of those that are done."""
     from olprouting.engine import simulate

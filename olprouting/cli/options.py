@@ -182,6 +182,20 @@ def writable_folder(folder: Path) -> Path:
     return folder
 
 
+def read_text(file: Path) -> str:
+    """Return what a file holds, without a byte-order mark.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is not UTF-8.
+    """
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot be read ({error})") from None
+
+
 def names(text: str | None) -> list[str]:
     """Return the names in a comma-separated list."""
     return [name.strip() for name in (text or "").split(",") if name.strip()]

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from olprouting.cli.progress import Advance
     from olprouting.instances import Cluster, Trace
     from olprouting.policies import PolicyOptions
+    from olprouting.progress import OnProgress
 
 DEFAULT_REQUESTS = 250
 
@@ -203,7 +203,7 @@ class _Study:
     oversize: str
     seed: int
 
-    def conditions(self, advance: Advance) -> dict[str, Any]:
+    def conditions(self, advance: OnProgress) -> dict[str, Any]:
         """Return the arguments that `measure_prices` and `pareto` share."""
         from olprouting.engine import KvOptions
         from olprouting.forecasts import NoisyOracle

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-Advance = Callable[[str, int, int], None]
-"""Called with (what is being done, units done, units in all)."""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from olprouting.progress import OnProgress
 
 
 @contextmanager
-def progress_bar() -> Iterator[Advance]:
+def progress_bar() -> Iterator[OnProgress]:
     """Show a bar with the time left; the caller advances it."""
     from rich.console import Console
     from rich.progress import (

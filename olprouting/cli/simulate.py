@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olprouting.cli import options as o
-from olprouting.cli.tables import read_table, write_table
+from olprouting.cli.tables import read_table
+from olprouting.files import write_table
 
 if TYPE_CHECKING:
     from olprouting.engine import SimulationResult

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from olprouting.cli.options import read_text
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
@@ -51,10 +52,7 @@ def solve(
     # imported here: it takes its time, and `olprouting --help` must not wait for it
     from olprouting.exact import SolveOptions
 
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from None
+    text = read_text(file)
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text):
         _refuse("formulation", formulation, file, "a period; it takes --form")

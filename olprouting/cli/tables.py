@@ -1,4 +1,4 @@
-"""Tables the commands print, and those they write and read: Parquet or CSV, by suffix."""
+"""Tables the commands print, and those they read."""
 
 from __future__ import annotations
 
@@ -13,16 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write `frame`; floats keep every digit."""
-    if path.suffix == ".parquet":
-        frame.to_parquet(path, index=False)
-    else:
-        frame.to_csv(path, index=False)
-
-
 def read_table(path: Path) -> pd.DataFrame:
-    """Read a table that `write_table` wrote.
+    """Read a table that `olprouting.files.write_table` wrote.
 
     Raises
     ------

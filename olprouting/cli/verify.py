@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from olprouting.cli.options import read_text
 from olprouting.errors import InputError
 
 
@@ -38,9 +39,9 @@ def verify(
             raise InputError(f"--instance {instance}: {file} holds certificates of many instances")
         _verify_lines(file, as_json=as_json)
         return
-    other = None if instance is None else _read(instance)
+    other = None if instance is None else read_text(instance)
     try:
-        finding = check(_read(file), str(file), other)
+        finding = check(read_text(file), str(file), other)
     except DoesNotHoldError as error:
         if as_json:
             typer.echo(json.dumps({"holds": False, "reason": str(error)}))
@@ -54,7 +55,7 @@ def _verify_lines(file: Path, *, as_json: bool) -> None:
     from olprouting.certificates import verify_lines
     from olprouting.cli.progress import progress_bar
 
-    text = _read(file)
+    text = read_text(file)
     with progress_bar() as advance:
         findings = verify_lines(text, str(file), advance)
     typer.echo(json.dumps(findings.to_document()) if as_json else findings.summary())
@@ -65,10 +66,3 @@ def _verify_lines(file: Path, *, as_json: bool) -> None:
             typer.echo(f"olprouting: {file} lacks {what}", err=True)
     if not findings.holds:
         raise typer.Exit(1)
-
-
-def _read(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from None

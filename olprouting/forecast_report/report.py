@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from olprouting.files import write_parts
 from olprouting.forecast_report.quality import AgeCoverage, CalibrationBin, ForecastQuality
 
 if TYPE_CHECKING:
@@ -84,16 +85,16 @@ class ForecastReport:
         tuple of Path
             The files written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        names = ("forecasts.csv", "calibration.csv", "coverage.csv", "forecasts.json")
-        paths = tuple(folder / name for name in (*names, "forecasts.png"))
-        table, calibration, coverage, document, picture = paths
-        self.to_frame().to_csv(table, index=False)
-        self.calibration_frame().to_csv(calibration, index=False)
-        self.coverage_frame().to_csv(coverage, index=False)
-        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
-        self.plot().savefig(picture, dpi=150)
-        return paths
+        written = write_parts(
+            folder,
+            {
+                "forecasts.csv": self.to_frame(),
+                "calibration.csv": self.calibration_frame(),
+                "coverage.csv": self.coverage_frame(),
+                "forecasts.json": json.dumps(self.to_document(), indent=2),
+            },
+        )
+        return written + write_parts(folder, {"forecasts.png": self.plot()})
 
 
 def _frame(kind: type[Any], entries: Sequence[Any]) -> pd.DataFrame:

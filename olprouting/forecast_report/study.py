@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,13 +23,13 @@ from olprouting.traces import split_history
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from olprouting.forecasts import Forecaster
     from olprouting.instances import Trace
+    from olprouting.progress import OnProgress
 
 DEFAULT_FORECASTS = ("oracle", "noisy:0.2", "survival", "km", "exact-match", "learned")
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with (what is being judged, forecasters done, forecasters in all)."""
 
 
 def evaluate_forecasts(
@@ -65,7 +64,8 @@ def evaluate_forecasts(
     seed
         Seed of queries, training and noise.
     on_progress
-        Called before every forecaster and at the end.
+        Called with (what is being judged, forecasters done, forecasters in all) before each and
+        at the end.
 
     Returns
     -------

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from olprouting.files import write_parts
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -209,15 +211,14 @@ class GapReport:
         tuple of Path
             The files written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = tuple(
-            folder / name
-            for name in ("gaps.csv", "decisions.csv", "decisions.parquet", "gaps.json", "gaps.png")
+        records = self.records_frame()
+        written = write_parts(
+            folder,
+            {
+                "gaps.csv": self.to_frame(),
+                "decisions.csv": records,
+                "decisions.parquet": records,
+                "gaps.json": json.dumps(self.to_document(), indent=2),
+            },
         )
-        table, decisions, parquet, document, picture = paths
-        self.to_frame().to_csv(table, index=False)
-        self.records_frame().to_csv(decisions, index=False)
-        self.records_frame().to_parquet(parquet, index=False)
-        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
-        self.plot().savefig(picture, dpi=150)
-        return paths
+        return written + write_parts(folder, {"gaps.png": self.plot()})

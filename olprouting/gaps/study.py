@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -16,15 +15,15 @@ from olprouting.policies import PolicyOptions, make_policy
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
     from olprouting.forecasts import Forecast
     from olprouting.instances import Cluster, Trace
+    from olprouting.progress import OnProgress
 
 DEFAULT_POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with (policy, decisions solved, decisions sampled)."""
 
 
 def measure_gaps(
@@ -69,7 +68,7 @@ def measure_gaps(
     seed
         Seed of runs and samples.
     on_progress
-        Called after every solve.
+        Called with (policy, decisions solved, decisions sampled) after every solve.
 
     Returns
     -------

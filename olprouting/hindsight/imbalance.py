@@ -16,11 +16,8 @@ from olprouting.instances import StopReason
 from olprouting.instances._checks import positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from olprouting.instances import Cluster, Trace
-
-    OnProgress = Callable[[str, int, int], None]
+    from olprouting.progress import OnProgress
 
 SEARCHED = "branch and bound over every run that a maximal policy can make"
 STOPPED = "branch and bound, stopped: what is certain of the runs that were left"

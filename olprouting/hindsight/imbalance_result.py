@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.files import write_parts
 from olprouting.hindsight.forced_bound import FORCED, imbalance_bound
 from olprouting.hindsight.imbalance_run import longest_run, run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
@@ -183,12 +184,13 @@ class ImbalanceResult:
         tuple of Path
             The files written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        document = folder / "hindsight_imbalance.json"
-        admissions = folder / "hindsight_imbalance_admissions.csv"
-        document.write_text(json.dumps(self.to_document()), encoding="utf-8")
-        self.to_frame().to_csv(admissions, index=False)
-        return document, admissions
+        return write_parts(
+            folder,
+            {
+                "hindsight_imbalance.json": json.dumps(self.to_document()),
+                "hindsight_imbalance_admissions.csv": self.to_frame(),
+            },
+        )
 
 
 def _schedule(document: dict[str, Any]) -> Schedule | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.files import write_parts
 from olprouting.hindsight.certificate import PriceCertificate, exact_bound, rounded_prices
 from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.schedule import Schedule, exact_value, require_feasible
@@ -268,23 +269,15 @@ class HindsightResult:
         tuple of Path
             The files written.
         """
-        from olprouting.plots.axes import save
-
-        folder.mkdir(parents=True, exist_ok=True)
-        document, starts, history, figure = (
-            folder / name
-            for name in (
-                "hindsight.json",
-                "hindsight_starts.csv",
-                "hindsight_history.csv",
-                "hindsight.png",
-            )
+        written = write_parts(
+            folder,
+            {
+                "hindsight.json": json.dumps(self.to_document()),
+                "hindsight_starts.csv": self.to_frame(),
+                "hindsight_history.csv": self.history_frame(),
+            },
         )
-        document.write_text(json.dumps(self.to_document()), encoding="utf-8")
-        self.to_frame().to_csv(starts, index=False)
-        self.history_frame().to_csv(history, index=False)
-        save(self.plot(), figure)
-        return document, starts, history, figure
+        return written + write_parts(folder, {"hindsight.png": self.plot()})
 
 
 def _up(exact: Fraction) -> float:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from matplotlib.axes import Axes
 
 # Okabe and Ito (2008), the order adapted to white paper
@@ -31,13 +29,6 @@ def axes_or_new(ax: Axes | None) -> Axes:
     import matplotlib.pyplot as plt
 
     return plt.subplots(layout="constrained")[1]
-
-
-def save(ax: Axes, path: Path) -> None:
-    """Write the figure that `ax` belongs to."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    figure.savefig(path, dpi=150)
 
 
 def labelled(name: str) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
+from olprouting.files import write_parts
 from olprouting.instances import SloWeights
 from olprouting.instances.request_curves import Kernel
 from olprouting.policies import PolicyOptions, make_policy
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
     from olprouting.price_report.run_outcome import RunOutcome
-    from olprouting.price_report.runner import OnProgress
+    from olprouting.progress import OnProgress
 
 _LATENCIES = tuple(
     f"{name}_{what}{unit}"
@@ -159,17 +160,16 @@ class ParetoFront:
         tuple of Path
             The files written.
         """
-        from olprouting.plots.axes import save
-
-        folder.mkdir(parents=True, exist_ok=True)
-        csv, parquet, document, figure = (
-            folder / f"pareto.{suffix}" for suffix in ("csv", "parquet", "json", "png")
+        frame = self.to_frame()
+        return write_parts(
+            folder,
+            {
+                "pareto.csv": frame,
+                "pareto.parquet": frame,
+                "pareto.json": json.dumps(self.to_document(), indent=2),
+                "pareto.png": self.plot(),
+            },
         )
-        self.to_frame().to_csv(csv, index=False)
-        self.to_frame().to_parquet(parquet, index=False)
-        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
-        save(self.plot(), figure)
-        return csv, parquet, document, figure
 
 
 def weight_sweep(base: SloWeights, name: str, values: Iterable[float]) -> tuple[SloWeights, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from olprouting.files import write_parts
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
@@ -270,20 +271,14 @@ class PriceReport:
         tuple of Path
             The files written.
         """
-        folder.mkdir(parents=True, exist_ok=True)
-        document = folder / "prices.json"
-        document.write_text(json.dumps(self.to_document(), indent=2), encoding="utf-8")
-        written = [document]
-        for name, frame in (
-            ("runs", self.to_frame()),
-            ("periods", self.records_frame()),
-            ("prices", self.prices),
-            ("convergence", self.convergence),
-        ):
-            written += [folder / f"{name}.csv", folder / f"{name}.parquet"]
-            frame.to_csv(written[-2], index=False)
-            frame.to_parquet(written[-1], index=False)
-        for name, figure in self.plot().items():
-            written.append(folder / f"{name}.png")
-            figure.savefig(written[-1], dpi=150)
-        return tuple(written)
+        frames = {
+            "runs": self.to_frame(),
+            "periods": self.records_frame(),
+            "prices": self.prices,
+            "convergence": self.convergence,
+        }
+        written = write_parts(folder, {"prices.json": json.dumps(self.to_document(), indent=2)})
+        for name, frame in frames.items():
+            written += write_parts(folder, {f"{name}.csv": frame, f"{name}.parquet": frame})
+        figures = {f"{name}.png": figure for name, figure in self.plot().items()}
+        return written + write_parts(folder, figures)

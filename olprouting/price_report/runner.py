@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from olprouting.instances import Cluster, Trace
     from olprouting.instances.request_curves import Kernel
     from olprouting.policies import Policy, PolicyOptions
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with (what is being done, units done, units in all)."""
+    from olprouting.progress import OnProgress
 
 
 def check_conditions(

@@ -17,7 +17,7 @@ from olprouting.price_report.convergence import convergence_frame
 from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.report import PriceReport
-from olprouting.price_report.runner import OnProgress, Runner, check_conditions
+from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.prices import DescentOptions
 from olprouting.versions import versions
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from olprouting.price_report.run_outcome import RunOutcome
     from olprouting.price_report.sampled_period import SampledPeriod
     from olprouting.prices import PriceResult
+    from olprouting.progress import OnProgress
 
 JUDGED = "bid-price"
 """The rule whose periods are judged; it always runs, and first."""

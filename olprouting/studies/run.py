@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +20,10 @@ from olprouting.studies.summary import refuse_unknown_metrics
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from olprouting.progress import OnProgress
     from olprouting.studies.cell import Cell
     from olprouting.studies.definition import Study
     from olprouting.studies.outcome import Outcome
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with (study, finished cells, all cells)."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
+from olprouting.files import write_table
 
 if TYPE_CHECKING:
     from olprouting.instances.trace import Trace
@@ -31,11 +32,7 @@ def write_trace(trace: Trace, path: str | Path) -> None:
         If the suffix is unknown or the folder cannot be written to.
     """
     path = writable_target(path)
-    frame = trace.to_frame()
-    if path.name.endswith(".parquet"):
-        frame.to_parquet(path, index=False)
-    else:
-        frame.to_csv(path, index=False)
+    write_table(trace.to_frame(), path)
 
 
 def writable_target(path: str | Path) -> Path:

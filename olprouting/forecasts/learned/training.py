@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,17 +17,17 @@ from olprouting.instances._checks import positive
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy.typing as npt
 
     from olprouting.instances import Trace
+    from olprouting.progress import OnProgress
 
     Ints = npt.NDArray[np.int64]
 
 CERTAIN_LOG_ODDS = 800.0
 """Log odds of what always happened in training: the probability is exactly 1 (-800: 0)."""
-
-OnProgress = Callable[[str, int, int], None]
-"""Called with (what is being fitted, trees done, trees in all)."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +120,7 @@ def train_learned(
     options
         How; the paper's trees by default.
     on_progress
-        Called after every tree.
+        Called with (what is being fitted, trees done, trees in all) after every tree.
 
     Returns
     -------
