@@ -94,6 +94,28 @@ with exit_on_interrupt():
     assert done.stdout.strip() == "10"
 
 
+def test_an_interrupt_while_an_object_is_deleted_is_not_lost():
+    """Regression: a traceback of llvmlite's on stderr, and the command went on."""
+    code = """
+import os, signal
+from olprouting.cli.interrupts import exit_on_interrupt
+
+class Deleted:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(10))
+
+with exit_on_interrupt():
+    one = Deleted()
+    del one
+    while True:
+        sum(range(10))
+"""
+    done = python(code)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "olprouting: interrupted\n"
+
+
 def test_an_error_after_an_interrupt_is_still_an_interrupt_and_others_are_errors():
     code = """
 import os, signal, sys
