@@ -326,12 +326,13 @@ class Search:
         assert self.assignment is not None
         assert self.value is not None
         p = self.prepared.problem
-        if p.everything:
-            self.bound = min(max(self.bound, exact_level_bound(self.prepared)), self.value)
-        if p.fills and self.bound < self.value:
+        if p.fills:
             placed = placed_classes(self.prepared, self.assignment)
             if attains_relaxation(self.prepared, self.state, *placed):
                 self.bound = self.value
+                return
+        if p.everything:
+            self.bound = min(max(self.bound, exact_level_bound(self.prepared)), self.value)
 
     def _dive(self, root: float) -> None:
         """Look for a solution with the very totals of the relaxation: rich pools have one."""

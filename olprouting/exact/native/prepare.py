@@ -44,6 +44,10 @@ class Prepared:
         The arrays.
     workers
         Index of each open worker, in search order.
+    places
+        Place of each worker in that order, shape (G,); -1 for full ones.
+    class_of
+        Size class of each request, shape (W,).
     offset
         Value of a solution in the search plus this is its objective, both in `unit`.
     unit
@@ -57,6 +61,8 @@ class Prepared:
     decision: Decision
     problem: Problem
     workers: Ints
+    places: Ints
+    class_of: Ints
     offset: Fraction
     unit: int
     margin: float
@@ -94,12 +100,17 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     reference = loads.max(axis=0)
     relative = (loads - reference).astype(np.float64)
     order = _first_order(decision) if order is None else order
+    places = np.full(decision.workers, -1)
+    places[order] = np.arange(len(order))
     gammas = np.array(_discounts(decision.gamma, decision.horizon))
-    distinct, supply = np.unique(sizes, return_counts=True)
+    distinct, class_of, supply = np.unique(sizes, return_inverse=True, return_counts=True)
+    admissions = decision.admissions
     fills = int(decision.free_slots.sum()) <= decision.waiting
+    everything = admissions == decision.waiting
     open_loads = np.ascontiguousarray(relative[order])
     slots = decision.free_slots[order]
     equal = not fills and grown > 0 and decision.horizon > 0  # numbers may differ: twins only
+    above, below = _orders(open_loads, slots, equal)
     problem = Problem(
         loads=open_loads,
         slots=slots.copy(),
@@ -109,30 +120,30 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
         growth=float(grown),
         sizes=distinct.astype(np.float64),
         supply=supply.astype(np.int64),
-        above=_no_smaller(open_loads, slots, equal),
-        below=_no_smaller(-open_loads, slots, equal) * _unequal(open_loads),
-        admissions=decision.admissions,
+        above=above,
+        below=below,
+        admissions=admissions,
         fills=int(fills),
-        everything=int(decision.admissions == decision.waiting),
-        ordered=_ordered(open_loads),
+        everything=int(everything),
+        ordered=_ordered(open_loads) if everything else np.zeros((0, 0, 0)),
         totals=np.zeros(0),
         total_classes=np.zeros((0, 3), np.int64),
-        total_starts=np.zeros(decision.admissions + 1, np.int64),
-        total_stops=np.zeros(decision.admissions + 1, np.int64),
+        total_starts=np.zeros(admissions + 1, np.int64),
+        total_stops=np.zeros(admissions + 1, np.int64),
     )
     numerators, scale = discount_numerators(decision.gamma, decision.horizon)
     constant = decision.workers * reference - loads.sum(axis=0)
-    constant = constant - grown * decision.admissions * np.arange(decision.horizon + 1)
+    constant = constant - grown * admissions * np.arange(decision.horizon + 1)
     offset = Fraction(sum(map(int.__mul__, numerators, constant.tolist())), scale)
     exact = decision.horizon == 0 or decision.gamma == 1
-    step = (decision.workers if problem.everything else 1) if exact else 0
+    step = (decision.workers if everything else 1) if exact else 0
     extent = (
         float(np.abs(relative).max())
         + sum(sizes.tolist())
         + grown * decision.waiting * decision.horizon
     )
     margin = 0.0 if exact else ROUNDING * float(problem.weights.sum()) * extent
-    return Prepared(decision, problem, order, offset, data.unit, margin, step)
+    return Prepared(decision, problem, order, places, class_of, offset, data.unit, margin, step)
 
 
 def with_totals(prepared: Prepared) -> Prepared:
@@ -207,33 +218,29 @@ def new_state(problem: Problem) -> State:
 
 def assignment_of(prepared: Prepared, chosen: Ints, counts: Ints) -> Assignment:
     """Return the assignment of chosen size classes: within a size, the earliest requests first."""
-    sizes = exact_data(prepared.decision).sizes
-    _, class_of = np.unique(sizes, return_inverse=True)
-    queues = [[] for _ in range(len(prepared.problem.sizes))]  # type: list[list[int]]
-    for request in range(len(class_of) - 1, -1, -1):
-        queues[class_of[request]].append(request)
+    supply = prepared.problem.supply
+    requests = np.argsort(prepared.class_of, kind="stable").tolist()
+    following = (np.cumsum(supply) - supply).tolist()
     pairs = []
     for j, worker in enumerate(prepared.workers.tolist()):
-        pairs += [(queues[c].pop(), worker) for c in chosen[j, : counts[j]].tolist()]
+        for c in chosen[j, : counts[j]].tolist():
+            pairs.append((requests[following[c]], worker))
+            following[c] += 1
     return tuple(sorted(pairs))
 
 
 def placed_classes(prepared: Prepared, assignment: Assignment) -> tuple[Ints, Ints]:
     """Return size class and worker (in search order) of each admitted request."""
-    _, class_of = np.unique(exact_data(prepared.decision).sizes, return_inverse=True)
-    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
-    held = np.array([class_of[request] for request, _ in assignment], np.int64)
-    owner = np.array([place[worker] for _, worker in assignment], np.int64)
-    return held, owner
+    requests, workers = np.array(assignment, np.int64).reshape(-1, 2).T
+    return prepared.class_of[requests], prepared.places[workers]
 
 
 def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
     """Return G * peak - total at each offset, which tells the imbalances of assignments apart."""
     p = prepared.problem
-    sizes = exact_data(prepared.decision).sizes
-    total = sum(int(sizes[request]) for request, _ in assignment)
-    peaks = np.maximum(_loads_with(prepared, assignment).max(axis=0), p.floor)
-    key: Floats = prepared.decision.workers * peaks - total
+    held, owner = placed_classes(prepared, assignment)
+    peaks = np.maximum(_loads_with(p, held, owner).max(axis=0), p.floor)
+    key: Floats = prepared.decision.workers * peaks - p.sizes[held].sum()
     return key
 
 
@@ -250,7 +257,7 @@ def critical_first(prepared: Prepared, assignment: Assignment) -> Ints:
     sizes = exact_data(decision).sizes.astype(np.float64)
     near = max(1.0, (sizes.max() - sizes.min()) / 20)
     if decision.horizon:
-        loads = _loads_with(prepared, assignment)
+        loads = _loads_with(prepared.problem, *placed_classes(prepared, assignment))
         matter = (loads == loads.max(axis=0)).any(axis=1)
     else:
         matter = _can_set_a_peak(prepared.problem)
@@ -261,7 +268,7 @@ def critical_first(prepared: Prepared, assignment: Assignment) -> Ints:
         target = sizes[own].mean() if own else sizes.mean()
         similar = np.count_nonzero(np.abs(sizes - target) <= near)
         choice[worker] = int(decision.free_slots[worker]) * float(np.log1p(similar))
-    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
+    place = prepared.places.tolist()
     return np.array(
         sorted(choice, key=lambda g: (g not in critical, choice[g], place[g])), np.int64
     )
@@ -277,17 +284,13 @@ def _can_set_a_peak(problem: Problem) -> npt.NDArray[np.bool_]:
     return who_matters(loads_when_full(problem), problem.floor, least, most)
 
 
-def _loads_with(prepared: Prepared, assignment: Assignment) -> Floats:
+def _loads_with(problem: Problem, held: Ints, owner: Ints) -> Floats:
     """Return the loads of the open workers, in search order, at each offset, shape (k, H+1)."""
-    p = prepared.problem
-    sizes = exact_data(prepared.decision).sizes
-    place = {worker: j for j, worker in enumerate(prepared.workers.tolist())}
-    totals, counts = np.zeros(len(p.slots)), np.zeros(len(p.slots))
-    for request, worker in assignment:
-        totals[place[worker]] += sizes[request]
-        counts[place[worker]] += 1
-    loads: Floats = p.loads + totals[:, None]
-    return loads + p.growth * counts[:, None] * np.arange(len(p.weights))
+    totals = np.bincount(owner, problem.sizes[held], len(problem.slots))
+    counts = np.bincount(owner, minlength=len(problem.slots))
+    grown = problem.growth * np.arange(len(problem.weights))
+    loads: Floats = problem.loads + totals[:, None] + counts[:, None] * grown
+    return loads
 
 
 @lru_cache(maxsize=64)
@@ -303,22 +306,18 @@ def _first_order(decision: Decision) -> Ints:
     return np.array(sorted(open_workers, key=lambda g: (slots[g], -loads[g, 0], g)), np.int64)
 
 
-def _no_smaller(loads: Floats, slots: Ints, equal: bool) -> Ints:
-    """Which pairs (j, g < j) of equally many slots have loads[j] >= loads[g] at every offset."""
-    relation = np.zeros((len(slots), len(slots)), np.int64)
-    for j in range(len(slots)):
-        for g in range(j):
-            if slots[j] != slots[g]:
-                continue
-            same = bool((loads[j] == loads[g]).all())
-            relation[j, g] = same or (not equal and bool((loads[j] >= loads[g]).all()))
-    return relation
+def _orders(loads: Floats, slots: Ints, equal: bool) -> tuple[Ints, Ints]:
+    """Return which pairs (j, g < j) of equally many slots are ordered by load: `above`, `below`.
 
-
-def _unequal(loads: Floats) -> Ints:
-    """Which pairs of workers differ: equal ones are ordered one way only."""
-    differ: Ints = (loads[:, None] != loads[None, :]).any(axis=2).astype(np.int64)
-    return differ
+    Equal workers are ordered one way only; with `equal`, no others are.
+    """
+    alike = np.tril(slots[:, None] == slots, -1)
+    above = (loads[:, None] >= loads).all(axis=2) & alike
+    below = (loads[:, None] <= loads).all(axis=2) & alike
+    twins = above & below
+    if equal:
+        above, below = twins, np.zeros_like(twins)
+    return above.astype(np.int64), (below & ~twins).astype(np.int64)
 
 
 def _ordered(loads: Floats) -> Floats:

@@ -122,19 +122,25 @@ class _Peaks:
     @classmethod
     def of(cls, prepared: Prepared, at_peak: Bools, fixed: Bools) -> _Peaks:
         """Return the peaks of an assignment; `at_peak` has shape (k, H+1), `fixed` (H+1,)."""
-        kinds, kind = np.unique(np.vstack([at_peak, fixed]).T, axis=0, return_inverse=True)
+        workers = len(at_peak)
+        codes = (1 << np.arange(workers)) @ at_peak + (fixed << workers)
+        kinds, kind = np.unique(codes, return_inverse=True)
         decision = prepared.decision
         numerators, _ = discount_numerators(decision.gamma, decision.horizon)
-        exact = np.zeros(len(kinds), object)
-        np.add.at(exact, kind, np.array([decision.workers * n for n in numerators], object))
+        exact = [0] * len(kinds)
+        for own, numerator in zip(kind.tolist(), numerators, strict=True):
+            exact[own] += numerator
         weights = np.zeros(len(kinds))
         np.add.at(weights, kind, prepared.problem.weights)
-        return cls(kinds[:, :-1], kinds[:, -1], weights, exact)
+        setters = _members(kinds, workers)
+        return cls(
+            setters, kinds >> workers > 0, weights, decision.workers * np.array(exact, object)
+        )
 
     def tight_sets(self, sign: int, prices: Floats, free: Bools, near: float) -> _Tight | None:
         """Return the tight sets of free workers; None if moving one by `sign` lowers phi."""
         workers = len(prices)
-        sets = (np.arange(1 << workers)[:, None] >> np.arange(workers) & 1).astype(bool)
+        sets = _members(np.arange(1 << workers), workers)
         sets = sets[~(sets & ~free).any(axis=1)]
         common = sets.astype(np.int64) @ self.setters.T
         alone = (common == self.setters.sum(axis=1)) & ~self.fixed
@@ -144,6 +150,12 @@ class _Peaks:
             return None
         tight = slope <= near
         return _Tight(sets[tight], moved[tight].astype(object) @ self.exact)
+
+
+def _members(codes: Ints, workers: int) -> Bools:
+    """Return which bits are set, shape (n, k)."""
+    members: Bools = codes[:, None] >> np.arange(workers) & 1 > 0
+    return members
 
 
 def _classes_of(prices: Floats, problem: Problem) -> Ints:
@@ -175,26 +187,28 @@ def _exact_prices(
     one_of = np.eye(number, dtype=np.int64)[classes[members]]
     sets = np.concatenate([each.sets for each in tight])
     weights = np.concatenate([each.weights for each in tight])
-    rows, first = np.unique(sets.astype(np.int64) @ one_of, axis=0, return_index=True)
+    rows = (sets.astype(np.int64) @ one_of).tolist()
+    equations = dict(zip(map(tuple, rows), weights.tolist(), strict=True))
     exact = [Fraction(0), Fraction(sum(numerators))] + [
         Fraction(float(prices[classes == c].mean())) * scale for c in range(FULL + 1, number)
     ]
+    unknown = range(FULL + 1, number)
     pivots: dict[int, tuple[list[Fraction], Fraction]] = {}
-    for row, weight in zip(rows.tolist(), weights[first].tolist(), strict=True):
-        own = [Fraction(count) for count in row]
-        right = weight - own[FULL] * exact[FULL]
-        own[: FULL + 1] = [Fraction(0)] * (FULL + 1)
+    for row, weight in equations.items():
+        if len(pivots) == len(unknown):
+            break
+        own = [Fraction(row[c]) if c in unknown else Fraction(0) for c in range(number)]
+        right = weight - row[FULL] * exact[FULL]
         for c, (other, its_right) in pivots.items():
             if factor := own[c]:
                 own = [a - factor * b for a, b in zip(own, other, strict=True)]
                 right -= factor * its_right
-        pivot = next((c for c, value in enumerate(own) if value), None)
-        if pivot is None:
-            continue
-        factor = own[pivot]
-        pivots[pivot] = ([value / factor for value in own], right / factor)
+        pivot = next((c for c in unknown if own[c]), None)
+        if pivot is not None:
+            factor = own[pivot]
+            pivots[pivot] = ([value / factor for value in own], right / factor)
     for c, (own, right) in reversed(pivots.items()):
-        exact[c] = right - sum(own[i] * exact[i] for i in range(number) if i != c)
+        exact[c] = right - sum(own[i] * exact[i] for i in unknown if i != c)
     return exact
 
 
