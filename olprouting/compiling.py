@@ -32,8 +32,21 @@ def compiled(function: Kernel) -> Kernel:
     stamp of all files in folders that hold kernels, so that editing or upgrading any of them can
     never leave stale code in use.
     """
+    return _cached(function, set())
+
+
+def summing(function: Kernel) -> Kernel:
+    """Compile a kernel that adds up finite numbers in whatever order is fastest.
+
+    Only then can a sum of floats be vectorised. Loop over slices: an index that might be negative
+    prevents it too.
+    """
+    return _cached(function, {"reassoc", "nnan", "nsz"})
+
+
+def _cached(function: Kernel, liberties: set[str]) -> Kernel:
     cache = os.environ.get(CACHE_SWITCH, "1") != "0"
-    dispatcher = njit(function, cache=cache, error_model="numpy")
+    dispatcher = njit(function, cache=cache, error_model="numpy", fastmath=liberties)
     if cache:
         dispatcher._cache._cache_file._source_stamp = _stamp()
     return dispatcher  # type: ignore[no-any-return]

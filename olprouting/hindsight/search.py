@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from olprouting.hindsight.annealing import Annealing
 from olprouting.hindsight.neighbourhood_kernels import improve, list_wishes
 from olprouting.hindsight.schedule import Schedule
 from olprouting.hindsight.schedule_kernels import build
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     import numpy.typing as npt
 
     from olprouting.hindsight.dual_kernels import Starts
@@ -112,6 +115,28 @@ class ScheduleSearch:
             )
             took = time.perf_counter() - began
             self._rounds = int(min(max(self._rounds * 0.1 / max(took, 1e-6), 10), 1e6))
+
+    def anneal(self, prices: Floats, share: Callable[[int], float]) -> Iterator[None]:
+        """Anneal from the best schedule on, and keep the result if it is better; yield meanwhile.
+
+        Parameters
+        ----------
+        prices
+            Shape (2, C, T).
+        share
+            As in `Annealing.run`.
+        """
+        best = self._state
+        started = int((best.start >= 0).sum())
+        if not started:
+            return
+        soft = Annealing(self._problem, self._starts, prices, best.device, best.start)
+        mean_reward = self.value / started
+        yield from soft.run(self._wishes, self._block, mean_reward, share, self._rng)
+        slots, room = self._empty()
+        value, device, start = soft.settled(slots, room)
+        if value > self.value:
+            self.value, self._state = value, _State(best.key, slots, room, device, start)
 
     def schedule(self) -> Schedule:
         """Return a copy of the best schedule."""

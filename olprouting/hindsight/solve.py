@@ -30,6 +30,13 @@ _SHORTEST_STALL_S = 5.0
 SEARCH_SHARE = 0.25
 """Time for the schedule search, relative to the dual's, until the dual is done: it guides rebuilds,
 which often beat all that was found before."""
+FIRST_PASS_S = 1.5e-3
+"""Of annealing, per request; every later pass takes PASS_GROWTH times as long."""
+PASS_GROWTH = 3
+SHORTEST_LAST = 3.0
+"""A pass takes all the time that is left, if that is less than so many times its own."""
+POLISH_SHARE = 0.05
+"""Of a pass, for rounds of the neighbourhood search after it."""
 
 
 def hindsight(
@@ -201,9 +208,15 @@ class _Run:
     def _polish(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason:
         """Improve the schedule alone: the dual is as good as it gets."""
         self._gained_s = self._now()
+        pass_s = FIRST_PASS_S * len(dual.starts.tokens)
         while True:
+            left_s = self._limit_s - self._now()
+            if left_s < SHORTEST_LAST * pass_s:
+                pass_s = left_s
             before = search.value
-            self._improve(search, 0.5)
+            self._anneal(dual, search, (1 - POLISH_SHARE) * pass_s)
+            self._improve(search, POLISH_SHARE * pass_s)
+            pass_s *= PASS_GROWTH
             if search.value > before + 1e-4 * (dual.bound - before):
                 self._gained_s = self._now()
             self._note(dual, search)
@@ -213,6 +226,11 @@ class _Run:
             patience_s = max(_SHORTEST_STALL_S, STALL_SHARE * self._now())
             if self._now() - self._gained_s > patience_s:
                 return StopReason.OTHER_LIMIT
+
+    def _anneal(self, dual: SmoothedDual, search: ScheduleSearch, seconds: float) -> None:
+        began = self._now()
+        for _ in search.anneal(dual.prices, lambda _: (self._now() - began) / seconds):
+            self._note(dual, search)
 
     def _improve(self, search: ScheduleSearch, seconds: float) -> None:
         began = self._now()

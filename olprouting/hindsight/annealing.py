@@ -1,0 +1,143 @@
+"""Annealing of a schedule from loose to strict: overloads cheap at first, and unaffordable at last.
+
+Rates of overloads are the dual's prices, but never far below what a period's room is worth
+altogether: where the dual has only slots bind, for instance, KV tokens cost nothing in fractions,
+and yet one device may lack what another has left.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from olprouting.hindsight.annealing_kernels import Soft, anneal, put, settle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from olprouting.hindsight.dual_kernels import Starts
+    from olprouting.hindsight.problem import HindsightProblem
+
+    Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
+
+FACTORS = (1.1, 2.0, 4.0, 7.0, 12.0, 20.0, 40.0, 100.0, 1e3, 1e5)
+"""Of the rates, evenly spaced over a pass; between them, and between temperatures, geometric."""
+
+TEMPERATURES = (3e-3, 2.5e-3, 2e-3, 2e-3, 2e-3, 2e-3, 2e-3, 2e-3, 1e-3, 4e-4)
+"""In mean rewards of a started request."""
+
+LEAST_SHARE = 0.5
+"""A rate is at least so much of what its room is worth altogether."""
+
+LEAST_LEVEL = 0.1
+"""Room is worth at least so much of what it is on average."""
+
+REACH = 60
+"""How far a request moves or settles at most, in periods."""
+
+ROUNDS = 20_000
+"""Proposals between two looks at the progress."""
+
+
+class Annealing:
+    """A schedule under annealing.
+
+    Parameters
+    ----------
+    problem, starts
+        What is given, twice.
+    prices
+        Shape (2, C, T).
+    device, start
+        A schedule to begin with, shape (J,), periods from 0; -1 where there is no start.
+    """
+
+    def __init__(
+        self, problem: HindsightProblem, starts: Starts, prices: Floats, device: Ints, start: Ints
+    ) -> None:
+        self._starts = starts
+        kind, _, slots, kv_tokens = problem.classes()
+        mean_active = int(problem.active.mean())
+        per_slot = (kv_tokens / slots)[:, None]
+        level = _smoothed(prices[0] + prices[1] * per_slot, mean_active)
+        level = np.maximum(level, LEAST_LEVEL * level.mean() or 1.0)
+        nobody = np.full(len(problem), -1)
+        periods = problem.periods
+        self._soft = Soft(
+            kind=kind,
+            slots=np.repeat(problem.slots[:, None].astype(np.float64), periods, axis=1),
+            room=np.repeat(problem.kv_tokens[:, None].astype(np.float64), periods, axis=1),
+            slot_rate=np.maximum(prices[0], LEAST_SHARE * level),
+            token_rate=np.maximum(prices[1], LEAST_SHARE * level / per_slot),
+            ages=np.arange(min(periods, int(problem.active.max())), dtype=np.float64),
+            device=nobody,
+            start=nobody.copy(),
+            latest=np.full((len(kind), periods), -1),
+        )
+        for j in np.flatnonzero(start >= 0).tolist():
+            put(starts, self._soft, j, device[j], start[j])
+
+    def run(
+        self,
+        wishes: Ints,
+        block: int,
+        mean_reward: float,
+        share: Callable[[int], float],
+        rng: np.random.Generator,
+    ) -> Iterator[None]:
+        """Anneal; yield every `ROUNDS` proposals.
+
+        Parameters
+        ----------
+        wishes, block
+            As `neighbourhood_kernels.list_wishes` filled them.
+        mean_reward
+            Of a started request: the unit of temperatures.
+        share
+            How much of the pass is done, 1 at its end, given the number of proposals so far.
+        """
+        done = 0
+        spots = np.linspace(0.0, 1.0, len(FACTORS))
+        while (now := share(done)) < 1:
+            factor, temperature = (
+                float(np.exp(np.interp(now, spots, np.log(knots))))
+                for knots in (FACTORS, TEMPERATURES)
+            )
+            anneal(
+                self._starts,
+                self._soft,
+                wishes,
+                block,
+                REACH,
+                factor,
+                temperature * mean_reward,
+                ROUNDS,
+                rng,
+            )
+            done += ROUNDS
+            yield
+
+    def settled(self, slots: Ints, room: Ints) -> tuple[float, Ints, Ints]:
+        """Return reward, devices and starts of a feasible schedule close to the present one.
+
+        `slots` and `room` of empty devices, shape (G, T), are made those that it leaves.
+        """
+        device, start = self._soft.device.copy(), self._soft.start.copy()
+        order = np.argsort(start, kind="stable")
+        kind = self._soft.kind
+        value = settle(self._starts, kind, order, REACH, slots, room, device, start)
+        return value, device, start
+
+
+def _smoothed(rows: Floats, half: int) -> Floats:
+    """Return means over the `half` entries on either side, as far as there are any."""
+    count = rows.shape[1]
+    sums = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
+    places = np.arange(count)
+    low, high = np.maximum(places - half, 0), np.minimum(places + half + 1, count)
+    means: Floats = (sums[:, high] - sums[:, low]) / (high - low)
+    return means
