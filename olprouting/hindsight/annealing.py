@@ -1,8 +1,8 @@
 """Annealing of a schedule from loose to strict: overloads cheap at first, and unaffordable at last.
 
-Rates of overloads are the dual's prices, but never far below what a period's room is worth
-altogether: where the dual has only slots bind, for instance, KV tokens cost nothing in fractions,
-and yet one device may lack what another has left.
+Rates of overloads are the dual's prices, but never below what a slot with its share of KV tokens is
+worth at about that time, for slots and for tokens alike: where the dual has only slots bind, KV
+tokens cost nothing in fractions, and yet one device may lack what another has left.
 """
 
 from __future__ import annotations
@@ -24,19 +24,16 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
 
-FACTORS = (1.1, 2.0, 4.0, 7.0, 12.0, 20.0, 40.0, 100.0, 1e3, 1e5)
+FACTORS = (1.0, 1.5, 3.0, 6.0, 12.0, 25.0, 50.0, 150.0, 1e3, 1e5)
 """Of the rates, evenly spaced over a pass; between them, and between temperatures, geometric."""
 
 TEMPERATURES = (3e-3, 2.5e-3, 2e-3, 2e-3, 2e-3, 2e-3, 2e-3, 2e-3, 1e-3, 4e-4)
 """In mean rewards of a started request."""
 
-LEAST_SHARE = 0.5
-"""A rate is at least so much of what its room is worth altogether."""
-
 LEAST_LEVEL = 0.1
 """Room is worth at least so much of what it is on average."""
 
-REACH = 60
+REACH = 25
 """How far a request moves or settles at most, in periods."""
 
 ROUNDS = 20_000
@@ -71,8 +68,8 @@ class Annealing:
             kind=kind,
             slots=np.repeat(problem.slots[:, None].astype(np.float64), periods, axis=1),
             room=np.repeat(problem.kv_tokens[:, None].astype(np.float64), periods, axis=1),
-            slot_rate=np.maximum(prices[0], LEAST_SHARE * level),
-            token_rate=np.maximum(prices[1], LEAST_SHARE * level / per_slot),
+            slot_rate=np.maximum(prices[0], level),
+            token_rate=np.maximum(prices[1], level / per_slot),
             ages=np.arange(min(periods, int(problem.active.max())), dtype=np.float64),
             device=nobody,
             start=nobody.copy(),

@@ -31,12 +31,14 @@ SEARCH_SHARE = 0.25
 """Time for the schedule search, relative to the dual's, until the dual is done: it guides rebuilds,
 which often beat all that was found before."""
 FIRST_PASS_S = 1.5e-3
-"""Of annealing, per request; every later pass takes PASS_GROWTH times as long."""
+"""Of annealing, per request; every later pass takes `PASS_GROWTH` times as long."""
 PASS_GROWTH = 3
-SHORTEST_LAST = 3.0
+SHORTEST_LAST = 3
 """A pass takes all the time that is left, if that is less than so many times its own."""
 POLISH_SHARE = 0.05
 """Of a pass, for rounds of the neighbourhood search after it."""
+SLOW_STAGE = 0.05
+"""A stage of the dual that gains less than that share of the gap is followed by a pass."""
 
 
 def hindsight(
@@ -153,6 +155,7 @@ class _Run:
         self._history: list[Progress] = []
         self._searched_s = 0.0
         self._gained_s = 0.0
+        self._pass_s = 0.0
 
     def solve(self, problem: HindsightProblem, seed: int, name: str) -> HindsightResult:
         from olprouting.hindsight.dual import SmoothedDual
@@ -160,6 +163,7 @@ class _Run:
 
         dual = SmoothedDual(problem)
         search = ScheduleSearch(problem, dual.starts, seed)
+        self._pass_s = FIRST_PASS_S * len(problem)
         try:
             search.rebuild(dual.prices, dual.share, dual.moment)
             self._note(dual, search)
@@ -187,7 +191,7 @@ class _Run:
 
     def _descend(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason | None:
         """Minimise the dual, and spend a share of its time on schedules."""
-        stage = None
+        stage, bound = None, dual.bound
         steps = dual.minimise()
         while True:
             began = self._now()
@@ -197,6 +201,11 @@ class _Run:
                 search.rebuild(dual.prices, dual.share, dual.moment)
             if following is None:
                 return self._stop(dual, search)
+            if stage is not None and following != stage:
+                slow = bound - dual.bound < SLOW_STAGE * (dual.bound - search.value)
+                if stage.stride == 1 and slow:
+                    self._anneal(dual, search)
+                bound = dual.bound
             stage = following
             if self._searched_s < -0.5:
                 self._improve(search, -self._searched_s)
@@ -208,15 +217,12 @@ class _Run:
     def _polish(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason:
         """Improve the schedule alone: the dual is as good as it gets."""
         self._gained_s = self._now()
-        pass_s = FIRST_PASS_S * len(dual.starts.tokens)
         while True:
             left_s = self._limit_s - self._now()
-            if left_s < SHORTEST_LAST * pass_s:
-                pass_s = left_s
+            if left_s < SHORTEST_LAST * self._pass_s:
+                self._pass_s = left_s
             before = search.value
-            self._anneal(dual, search, (1 - POLISH_SHARE) * pass_s)
-            self._improve(search, POLISH_SHARE * pass_s)
-            pass_s *= PASS_GROWTH
+            self._anneal(dual, search)
             if search.value > before + 1e-4 * (dual.bound - before):
                 self._gained_s = self._now()
             self._note(dual, search)
@@ -227,10 +233,17 @@ class _Run:
             if self._now() - self._gained_s > patience_s:
                 return StopReason.OTHER_LIMIT
 
-    def _anneal(self, dual: SmoothedDual, search: ScheduleSearch, seconds: float) -> None:
+    def _anneal(self, dual: SmoothedDual, search: ScheduleSearch) -> None:
+        """Make a pass of annealing, within the time limit, and polish what comes out."""
         began = self._now()
-        for _ in search.anneal(dual.prices, lambda _: (self._now() - began) / seconds):
+        seconds = min(self._pass_s, self._limit_s - began)
+        if seconds <= 0:
+            return
+        annealing_s = (1 - POLISH_SHARE) * seconds
+        for _ in search.anneal(dual.prices, lambda _: (self._now() - began) / annealing_s):
             self._note(dual, search)
+        self._improve(search, POLISH_SHARE * seconds)
+        self._pass_s *= PASS_GROWTH
 
     def _improve(self, search: ScheduleSearch, seconds: float) -> None:
         began = self._now()
