@@ -61,7 +61,7 @@ def hindsight(
 
     The bound is Lagrangian: prices of slots and KV tokens by period, found by minimising a
     smoothed dual, and certified in integer arithmetic. The schedule is built in the order that
-    the dual suggests and improved by large neighbourhood search.
+    the dual suggests, and improved by large neighbourhood search and annealing.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ tokens, weights ``tail-latency``, t1 = 400, t2 = 49; on two cores that had other
 - HiGHS 1.16, left to itself (simplex): 620 s, of these some 8 minutes of processor time; value
   1933.2347. With ``solver="ipm"``, crossover included: 13.4, 13.8 and 15.0 s, the same value.
 - The dual, five times, in seconds of processor time: within 1% of that value after 0.034 to 0.036,
-  0.1% after 0.135 to 0.146, 0.01% after 0.316 to 0.346; at its end, after 0.63 to 0.70, the certified
-  bound is 1933.2658, 0.0016% above the value. The proof takes 0.013 more.
+  0.1% after 0.135 to 0.146, 0.01% after 0.316 to 0.346; at its end, after 0.63 to 0.70, the
+  certified bound is 1933.2658, 0.0016% above the value. The proof takes 0.013 more.
 
 To 0.01% that is 1,800 times as fast as HiGHS's choice and 40 times as fast as its interior point,
 which both end with the LP's optimum itself.
