@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from itertools import product
 
 import highspy
 import numpy as np
@@ -17,11 +18,11 @@ from olprouting.exact.formulations import FORMULATIONS
 from olprouting.exact.highs import new_highs, pass_model
 from olprouting.exact.matrix import compile_model
 from olprouting.exact.native.backend import Search
+from olprouting.exact.native.fill_kernels import FOUND, IMPOSSIBLE, fill_completely
 from olprouting.exact.native.prepare import placed_classes, prepare
 from olprouting.exact.native.regret_kernels import set_budget
 from olprouting.exact.native.relaxation_kernels import FEW_WORKERS, relaxed
 from olprouting.exact.native.slackness import attains_relaxation
-from olprouting.exact.native.split_kernels import split_evenly
 from olprouting.instances import Decision
 from olprouting.library import instance_names, load_instance
 
@@ -66,25 +67,29 @@ def test_the_root_bound_is_that_of_the_linear_relaxation(name: str) -> None:
     assert float(search.bound) >= linear - 1e-6 * max(1.0, abs(linear))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
-    parts=st.lists(st.lists(st.integers(1, 400), min_size=1, max_size=5), min_size=1, max_size=5),
-    slack=st.integers(0, 30),
-    seed=st.integers(0, 99),
+    sizes=st.lists(st.integers(1, 12), min_size=1, max_size=6),
+    room=st.lists(st.integers(0, 25), min_size=1, max_size=3),
+    slots=st.lists(st.integers(1, 6), min_size=3, max_size=3),
 )
-def test_a_division_keeps_to_room_and_slots(parts: list[list[int]], slack: int, seed: int) -> None:
-    # catches a request counted twice or not at all; one division exists, the given one
-    sizes = np.sort(np.array([size for part in parts for size in part], float))
-    room = np.array([sum(part) + slack for part in parts], float)
-    slots = np.array([len(part) for part in parts])
-    owner = np.full(len(sizes), -1)
-    found = split_evenly(sizes, room, slots, 100_000, np.random.default_rng(seed), owner)
-    if found:
-        assert owner.min() >= 0
-        assert (np.bincount(owner, minlength=len(parts)) <= slots).all()
-        assert (np.bincount(owner, sizes, minlength=len(parts)) <= room).all()
-    else:
-        assert len(parts) > 1  # everything for one worker is always found
+def test_workers_are_filled_completely_if_they_can_be(
+    sizes: list[int], room: list[int], slots: list[int]
+) -> None:
+    # catches a filling left out as no better than another, and a request that nobody got
+    amounts = np.sort(np.array(sizes, float))[::-1].copy()
+    limits, seats = np.array(room, float), np.array(slots[: len(room)])
+
+    def fits(owner: tuple[int, ...] | np.ndarray) -> bool:
+        totals = np.bincount(owner, amounts, len(room))
+        counts = np.bincount(owner, minlength=len(room))
+        return bool((totals <= limits).all() and (counts <= seats).all())
+
+    owner = np.zeros(len(sizes), np.int64)
+    end = fill_completely(amounts, limits, seats, 10**6, owner)
+    possible = any(fits(choice) for choice in product(range(len(room)), repeat=len(sizes)))
+    assert end == (FOUND if possible else IMPOSSIBLE)
+    assert end == IMPOSSIBLE or fits(owner)
 
 
 @settings(max_examples=60, deadline=None)

@@ -47,8 +47,9 @@ sum. Where n_g is free and requests grow, only equal workers are ordered.
 to the very totals of the relaxation, which rich pools can meet. Then passes look at everything
 below root bound + reach, with reach growing: a pass without success raises the proven bound, and
 the one that reaches the incumbent proves it. Two orders of the workers take turns with growing
-budgets, since no order is best throughout; random exchanges fill the pauses, and, where a myopic
-decision admits everything, random attempts at an even division (`split_kernels`).
+budgets, since no order is best throughout; random exchanges fill the pauses. Where a myopic
+decision admits everything only the peak varies, and is bisected: whether all requests fit below it
+is bin packing, which has an algorithm of its own (`fill_kernels`).
 
 **Arithmetic.** Token figures are whole numbers below 2^50 in doubles, hence exact; larger ones are
 refused. With gamma = 1 or H = 0 values are whole too, and differ by at least 1 (by G if everything

@@ -16,6 +16,7 @@ from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
 from olprouting.exact.native.bound_kernels import TINY, node_bound
 from olprouting.exact.native.certify import exact_level_bound
+from olprouting.exact.native.fill_kernels import FOUND, IMPOSSIBLE, fill_completely
 from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
 from olprouting.exact.native.prepare import (
     Prepared,
@@ -30,7 +31,6 @@ from olprouting.exact.native.prepare import (
 )
 from olprouting.exact.native.problem import loads_when_full
 from olprouting.exact.native.slackness import attains_relaxation
-from olprouting.exact.native.split_kernels import LAST_REQUESTS, split_evenly
 from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
 
@@ -59,11 +59,9 @@ TURN_STEPS = 3000
 TURN_FACTOR = 10
 """Steps of the first turn of each order of the workers, and by how much later turns are longer."""
 
-FIRST_EFFORT = 30_000_000
-EFFORT = 2_000_000
-STEP_EFFORT = 5_000
-"""Sets of requests looked at for an even split of many requests before the search, those at once,
-and how many take about as long as a step."""
+FIRST_FILLS = 1_000_000
+FILLS_PER_STEP = 100
+"""Steps of filling workers completely, before the search and in its pauses."""
 
 MOST_IN_ANY_ORDER = 3
 """From this many open workers on their order matters."""
@@ -139,7 +137,6 @@ class Search:
         self._began = time.perf_counter()
         self._passes = 0
         self._steps = 0
-        self._rng = np.random.default_rng(options.seed)
         self._cuts = np.full(7, math.inf)
         self._cuts[kernels.TARGET] = -math.inf
         self._cuts[kernels.STEP] = prepared.step - HALF if prepared.step else prepared.margin
@@ -160,9 +157,8 @@ class Search:
             self._raise_bound(root)
             self._cuts[kernels.TARGET] = root + self.prepared.margin
             if not self._closed():
+                self._divide(FIRST_FILLS)
                 self._dive(root)
-            if self._divides() and self.prepared.problem.admissions > LAST_REQUESTS:
-                self._divide()
             if not self._closed() and self.stop is None:
                 self._passes_from(root)
         except KeyboardInterrupt:
@@ -174,7 +170,7 @@ class Search:
         self._greedy()
         self._root()
         self._search(1)
-        self._split(0.0, 1)
+        self._divide(1)
         self._shake(1)
 
     def message(self) -> str:
@@ -203,8 +199,7 @@ class Search:
         """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
         assert self.assignment is not None
         p = self.prepared.problem
-        if self._divides():
-            self._split(self._peak(kernels.TARGET), steps * STEP_EFFORT)
+        self._divide(steps * FILLS_PER_STEP)
         held, owner = placed_classes(self.prepared, self.assignment)
         for turn in range(max(1, steps // TURN_STEPS)):
             if self._settled():
@@ -217,40 +212,30 @@ class Search:
         """Whether a limit is reached, or the root bound."""
         return self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]
 
-    def _divides(self) -> bool:
-        """Whether the decision asks for a division of all requests, as even as can be."""
+    def _divide(self, steps: int) -> None:
+        """Bisect the peak of a myopic decision that admits everything, which is all that varies."""
         p = self.prepared.problem
-        return bool(p.everything and not p.fills and len(p.weights) == 1)
-
-    def _divide(self) -> None:
-        """Look for an even division, and if none is found, for one that is more even than known."""
-        low, high = self._peak(kernels.TARGET), self._peak(kernels.BEST)
-        self._split(low, FIRST_EFFORT)
-        while not self._settled() and high - low > 1:
-            middle = (low + high) // 2
-            self._split(middle, FIRST_EFFORT // 4)
-            found = self._peak(kernels.BEST)
-            low, high = (low, found) if found < high else (middle, high)
-
-    def _peak(self, which: int) -> float:
-        """Return the peak of a division whose value is one of the cuts."""
-        p = self.prepared.problem
-        tokens = float(p.sizes @ p.supply)
-        return float((self._cuts[which] + p.price * tokens) // p.weights[0])
-
-    def _split(self, peak: float, effort: int) -> None:
-        """Look for a division of all requests with a peak."""
-        p = self.prepared.problem
-        held = np.repeat(np.arange(len(p.sizes)), p.supply)
-        owner = np.zeros(len(held), np.int64)
+        if not p.everything or len(p.weights) > 1:
+            return
+        held = np.repeat(np.arange(len(p.sizes)), p.supply)[::-1]
+        owner, sizes = np.zeros_like(held), p.sizes[held]
         slots = np.minimum(p.slots, p.admissions)
-        room = np.minimum(peak - p.loads[:, 0], self.state.most[0][slots])
-        for _ in range(0, effort, EFFORT):
-            if self._settled():
-                return
-            if split_evenly(p.sizes[held], room, slots, EFFORT, self._rng, owner):
+        tokens = p.price * sizes.sum()
+        peak, best = (
+            (self._cuts[i] + tokens) // p.weights[0] for i in (kernels.TARGET, kernels.BEST)
+        )
+        low = peak
+        while peak < best and self.stop is None:
+            end = fill_completely(sizes, peak - p.loads[:, 0], slots, steps, owner)
+            if end == FOUND:
                 self._adopt(self._assignment_from(held, owner))
-                return
+                best = peak
+            else:
+                low = peak + 1
+            if end == IMPOSSIBLE:
+                self._cuts[kernels.TARGET] = p.weights[0] * low - tokens
+                self._raise_bound(self._cuts[kernels.TARGET])
+            peak = (low + best) // 2
             self._mind_limits()
 
     def _assignment_from(self, held: Ints, owner: Ints) -> Assignment:
