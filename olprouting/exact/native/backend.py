@@ -16,7 +16,12 @@ from olprouting.exact.incumbents import IncumbentWatch
 from olprouting.exact.native import search_kernels as kernels
 from olprouting.exact.native.bound_kernels import TINY, node_bound
 from olprouting.exact.native.certify import exact_level_bound
-from olprouting.exact.native.fill_kernels import FOUND, IMPOSSIBLE, fill_completely
+from olprouting.exact.native.fill_kernels import (
+    FOUND,
+    IMPOSSIBLE,
+    UNFINISHED,
+    fill_completely,
+)
 from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
 from olprouting.exact.native.prepare import (
     Prepared,
@@ -60,8 +65,12 @@ TURN_FACTOR = 10
 """Steps of the first turn of each order of the workers, and by how much later turns are longer."""
 
 FIRST_FILLS = 1_000_000
-FILLS_PER_STEP = 100
-"""Steps of filling workers completely, before the search and in its pauses."""
+MOST_FILLS = 4_000_000
+FILLS_FACTOR = 2
+"""Steps of filling workers completely, before the search and later in each of its pauses."""
+
+MISSES = 3
+"""Peaks given up before the search goes on."""
 
 MOST_IN_ANY_ORDER = 3
 """From this many open workers on their order matters."""
@@ -137,6 +146,8 @@ class Search:
         self._began = time.perf_counter()
         self._passes = 0
         self._steps = 0
+        self._fills = FIRST_FILLS
+        self._rng = np.random.default_rng(options.seed)
         self._cuts = np.full(7, math.inf)
         self._cuts[kernels.TARGET] = -math.inf
         self._cuts[kernels.STEP] = prepared.step - HALF if prepared.step else prepared.margin
@@ -157,7 +168,7 @@ class Search:
             self._raise_bound(root)
             self._cuts[kernels.TARGET] = root + self.prepared.margin
             if not self._closed():
-                self._divide(FIRST_FILLS)
+                self._divide()
                 self._dive(root)
             if not self._closed() and self.stop is None:
                 self._passes_from(root)
@@ -170,7 +181,7 @@ class Search:
         self._greedy()
         self._root()
         self._search(1)
-        self._divide(1)
+        self._divide()
         self._shake(1)
 
     def message(self) -> str:
@@ -199,7 +210,7 @@ class Search:
         """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
         assert self.assignment is not None
         p = self.prepared.problem
-        self._divide(steps * FILLS_PER_STEP)
+        self._divide()
         held, owner = placed_classes(self.prepared, self.assignment)
         for turn in range(max(1, steps // TURN_STEPS)):
             if self._settled():
@@ -212,31 +223,37 @@ class Search:
         """Whether a limit is reached, or the root bound."""
         return self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]
 
-    def _divide(self, steps: int) -> None:
-        """Bisect the peak of a myopic decision that admits everything, which is all that varies."""
+    def _divide(self) -> None:
+        """Bisect the peak of a myopic decision that admits everything, which is all that varies.
+
+        Other orders of the workers are tried each time, since luck decides how soon one ends.
+        """
         p = self.prepared.problem
         if not p.everything or len(p.weights) > 1:
             return
+        order = self._rng.permutation(len(p.slots))
+        room, slots = -p.loads[order, 0], np.minimum(p.slots[order], p.admissions)
         held = np.repeat(np.arange(len(p.sizes)), p.supply)[::-1]
-        owner, sizes = np.zeros_like(held), p.sizes[held]
-        slots = np.minimum(p.slots, p.admissions)
-        tokens = p.price * sizes.sum()
+        place = np.zeros_like(held)
+        tokens = p.price * p.sizes[held].sum()
         peak, best = (
             (self._cuts[i] + tokens) // p.weights[0] for i in (kernels.TARGET, kernels.BEST)
         )
-        low = peak
-        while peak < best and self.stop is None:
-            end = fill_completely(sizes, peak - p.loads[:, 0], slots, steps, owner)
+        low, misses = peak, 0
+        while peak < best and misses < MISSES and self.stop is None:
+            end = fill_completely(p.sizes[held], peak + room, slots, self._fills, place)
             if end == FOUND:
-                self._adopt(self._assignment_from(held, owner))
+                self._adopt(self._assignment_from(held, order[place]))
                 best = peak
             else:
                 low = peak + 1
             if end == IMPOSSIBLE:
                 self._cuts[kernels.TARGET] = p.weights[0] * low - tokens
                 self._raise_bound(self._cuts[kernels.TARGET])
+            misses += end == UNFINISHED
             peak = (low + best) // 2
             self._mind_limits()
+        self._fills = min(FILLS_FACTOR * self._fills, MOST_FILLS)
 
     def _assignment_from(self, held: Ints, owner: Ints) -> Assignment:
         s = self.state
