@@ -139,6 +139,17 @@ def test_fractions_of_tokens_are_scaled() -> None:
     assert result.objective == float(least(decision))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_numbers_near_the_largest_are_told_apart(seed: int) -> None:
+    # a level found by small steps would never be reached where a token is less than rounding
+    rng = np.random.default_rng(seed)
+    decision = Decision(
+        rng.integers(2**42, 2**43, (4, 1)), [2, 1, 1, 2], rng.integers(2**41, 2**43, 6)
+    )
+    result = solve(decision, solver="native")
+    assert (result.status, result.objective) == ("optimal", least(decision))
+
+
 def test_numbers_beyond_doubles_are_refused() -> None:
     # 2^53 + 1 is no double: sums of such loads could be compared wrongly
     decision = Decision([[2**53 + 1], [0]], [1, 1], [1, 2, 3])

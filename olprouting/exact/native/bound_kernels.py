@@ -98,25 +98,24 @@ def level_height(problem: Problem, j: int, h: int, tokens: float, rest: int, mos
     """
     workers = len(problem.slots)
     grown = problem.growth * h
-    amount = tokens + grown * rest
-    height = amount
-    for g in range(j, workers):
-        height += problem.loads[g, h]
-    height /= workers - j
+    height = -np.inf
     while True:
-        missing = amount
+        amount = tokens + grown * rest
         filling = 0
         for g in range(j, workers):
             number = min(problem.slots[g], rest)
-            load = problem.loads[g, h]
-            top = load + most[number] + grown * number
-            missing -= min(height, top) - load
-            filling += height < top
-        if missing <= TINY:
-            return height
+            cap = most[number] + grown * number
+            if problem.loads[g, h] + cap < height:
+                amount -= cap
+            else:
+                amount += problem.loads[g, h]
+                filling += 1
         if filling == 0:
             return np.inf
-        height += missing / filling
+        higher = amount / filling  # of whole numbers, so that it is whole where it should be
+        if higher <= height:
+            return height
+        height = higher
 
 
 @compiled
