@@ -17,11 +17,11 @@ from olprouting.exact import SolveOptions, assignments, recheck
 from olprouting.exact.formulations import FORMULATIONS
 from olprouting.exact.highs import new_highs, pass_model
 from olprouting.exact.matrix import compile_model
-from olprouting.exact.native.backend import Search
 from olprouting.exact.native.fill_kernels import FOUND, IMPOSSIBLE, fill_completely
 from olprouting.exact.native.prepare import placed_classes, prepare
 from olprouting.exact.native.regret_kernels import set_budget
 from olprouting.exact.native.relaxation_kernels import FEW_WORKERS, relaxed
+from olprouting.exact.native.search import Search
 from olprouting.exact.native.slackness import attains_relaxation
 from olprouting.instances import Decision
 from olprouting.library import instance_names, load_instance
