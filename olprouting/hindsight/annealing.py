@@ -37,7 +37,10 @@ REACH = 25
 """How far a request moves or settles at most, in periods."""
 
 ROUNDS = 20_000
-"""Proposals between two looks at the progress."""
+"""Proposals between two looks at the progress, at most."""
+
+PERIODS = 10_000_000
+"""Periods that requests are active in, over as many proposals, about, at most."""
 
 
 class Annealing:
@@ -58,7 +61,8 @@ class Annealing:
     ) -> None:
         self._starts = starts
         kind, _, slots, kv_tokens = problem.classes()
-        mean_active = int(problem.active.mean())
+        mean_active = int(np.minimum(problem.active, problem.periods).mean())
+        self._rounds = max(1, min(ROUNDS, PERIODS // mean_active))
         per_slot = (kv_tokens / slots)[:, None]
         level = _smoothed(prices[0] + prices[1] * per_slot, mean_active)
         level = np.maximum(level, LEAST_LEVEL * level.mean() or 1.0)
@@ -86,7 +90,7 @@ class Annealing:
         share: Callable[[int], float],
         rng: np.random.Generator,
     ) -> Iterator[None]:
-        """Anneal; yield every `ROUNDS` proposals.
+        """Anneal; yield after so many proposals that the next look at `share` is due.
 
         Parameters
         ----------
@@ -112,10 +116,10 @@ class Annealing:
                 REACH,
                 factor,
                 temperature * mean_reward,
-                ROUNDS,
+                self._rounds,
                 rng,
             )
-            done += ROUNDS
+            done += self._rounds
             yield
 
     def settled(self, slots: Ints, room: Ints) -> tuple[float, Ints, Ints]:

@@ -59,7 +59,7 @@ class Soft(NamedTuple):
 
 
 @summing
-def more(
+def cost_of_use(
     slots: Floats, room: Floats, rate: Floats, token_rate: Floats, ages: Floats, held: float
 ) -> float:
     """Return what it costs more to use a slot, and `held` tokens and one more in each period."""
@@ -71,7 +71,7 @@ def more(
 
 
 @summing
-def less(
+def cost_of_return(
     slots: Floats, room: Floats, rate: Floats, token_rate: Floats, ages: Floats, held: float
 ) -> float:
     """Return what it costs more, <= 0, to give them back."""
@@ -83,7 +83,7 @@ def less(
 
 
 @summing
-def other(room: Floats, token_rate: Floats, tokens: float) -> float:
+def more_tokens(room: Floats, token_rate: Floats, tokens: float) -> float:
     """Return what it costs more to hold so many tokens more in every period."""
     total = 0.0
     for i in range(len(room)):
@@ -103,7 +103,7 @@ def use(slots: Floats, room: Floats, ages: Floats, held: float, sign: float) -> 
 def given_back(soft: Soft, g: int, k: int, end: int, held: float) -> float:
     """Return what it costs more, <= 0, if a request leaves device g in periods k..end-1."""
     c = soft.kind[g]
-    return less(
+    return cost_of_return(
         soft.slots[g, k:end],
         soft.room[g, k:end],
         soft.slot_rate[c, k:end],
@@ -119,7 +119,7 @@ def taken(soft: Soft, g: int, k: int, end: int, held: float, limit: float) -> fl
     c, total, i = soft.kind[g], 0.0, k
     while i < end and total <= limit:
         stop = min(i + CHUNK, end)
-        total += more(
+        total += cost_of_use(
             soft.slots[g, i:stop],
             soft.room[g, i:stop],
             soft.slot_rate[c, i:stop],
@@ -152,7 +152,9 @@ def exchanged(
     if high < end:
         total += given_back(soft, g, high, end, held + (high - k))
     difference = (new - p) - (held - k)
-    total += other(soft.room[g, low:high], soft.token_rate[soft.kind[g], low:high], difference)
+    total += more_tokens(
+        soft.room[g, low:high], soft.token_rate[soft.kind[g], low:high], difference
+    )
     if high < stop and total <= limit:
         total += taken(soft, g, high, stop, new + (high - p), limit - total)
     if p < low and total <= limit:

@@ -32,12 +32,14 @@ SEARCH_SHARE = 0.25
 which often beat all that was found before."""
 FIRST_PASS_S = 1.5e-3
 """Of annealing, per request; every later pass takes `PASS_GROWTH` times as long."""
+PASS_SHARE = 0.5
+"""Of the time since the start: a pass takes at least so much."""
 PASS_GROWTH = 3
 SHORTEST_LAST = 3
 """A pass takes all the time that is left, if that is less than so many times its own."""
 POLISH_SHARE = 0.05
 """Of a pass, for rounds of the neighbourhood search after it."""
-SLOW_STAGE = 0.05
+SLOW_STAGE = 0.2
 """A stage of the dual that gains less than that share of the gap is followed by a pass."""
 
 
@@ -236,7 +238,7 @@ class _Run:
     def _anneal(self, dual: SmoothedDual, search: ScheduleSearch) -> None:
         """Make a pass of annealing, within the time limit, and polish what comes out."""
         began = self._now()
-        seconds = min(self._pass_s, self._limit_s - began)
+        seconds = min(max(self._pass_s, PASS_SHARE * began), self._limit_s - began)
         if seconds <= 0:
             return
         annealing_s = (1 - POLISH_SHARE) * seconds
