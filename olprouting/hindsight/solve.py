@@ -34,11 +34,15 @@ FIRST_PASS_S = 1.5e-3
 """Of annealing, per request; every later pass takes `PASS_GROWTH` times as long."""
 PASS_SHARE = 0.5
 """Of the time since the start: a pass takes at least so much."""
-PASS_GROWTH = 3
+PASS_GROWTH = 2
 SHORTEST_LAST = 3
 """A pass takes all the time that is left, if that is less than so many times its own."""
-POLISH_SHARE = 0.05
-"""Of a pass, for rounds of the neighbourhood search after it."""
+LEAST_POLISH = 0.05
+MOST_POLISH = 0.5
+POLISH_S = 3.0
+"""Rounds of the neighbourhood search end a pass: so many seconds, within these shares of it."""
+ANNEAL_FROM_S = 5.0
+"""Until then the neighbourhood search is alone: small problems often need no more."""
 SLOW_STAGE = 0.2
 """A stage of the dual that gains less than that share of the gap is followed by a pass."""
 
@@ -205,7 +209,7 @@ class _Run:
                 return self._stop(dual, search)
             if stage is not None and following != stage:
                 slow = bound - dual.bound < SLOW_STAGE * (dual.bound - search.value)
-                if stage.stride == 1 and slow:
+                if stage.stride == 1 and slow and self._now() >= ANNEAL_FROM_S:
                     self._anneal(dual, search)
                 bound = dual.bound
             stage = following
@@ -238,13 +242,17 @@ class _Run:
     def _anneal(self, dual: SmoothedDual, search: ScheduleSearch) -> None:
         """Make a pass of annealing, within the time limit, and polish what comes out."""
         began = self._now()
+        if began < ANNEAL_FROM_S:
+            self._improve(search, 0.5)
+            return
         seconds = min(max(self._pass_s, PASS_SHARE * began), self._limit_s - began)
         if seconds <= 0:
             return
-        annealing_s = (1 - POLISH_SHARE) * seconds
+        polish_s = min(max(POLISH_S, LEAST_POLISH * seconds), MOST_POLISH * seconds)
+        annealing_s = seconds - polish_s
         for _ in search.anneal(dual.prices, lambda _: (self._now() - began) / annealing_s):
             self._note(dual, search)
-        self._improve(search, POLISH_SHARE * seconds)
+        self._improve(search, polish_s)
         self._pass_s *= PASS_GROWTH
 
     def _improve(self, search: ScheduleSearch, seconds: float) -> None:
