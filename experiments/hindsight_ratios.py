@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from olprouting.cli.progress import Advance
     from olprouting.hindsight import HindsightResult
+    from olprouting.progress import OnProgress
 
 GAPS = (0.1, 0.05, 0.02, 0.01, 0.005)
 """Gaps of which the moment is told."""
@@ -116,7 +116,7 @@ def workload(name: str, requests: int, rate: float, seed: int) -> olp.Trace:
 
 
 def hindsight_of(
-    trace: olp.Trace, weights: str, setting: Setting, seed: int, advance: Advance
+    trace: olp.Trace, weights: str, setting: Setting, seed: int, advance: OnProgress
 ) -> HindsightResult:
     """Return bound and schedule of a trace under one set of weights."""
     return hindsight(
@@ -191,7 +191,7 @@ def described(found: HindsightResult, weights: str, seed: int) -> dict[str, obje
 
 
 def runs(
-    traces: list[olp.Trace], setting: Setting, advance: Advance
+    traces: list[olp.Trace], setting: Setting, advance: OnProgress
 ) -> Iterator[tuple[HindsightResult, list[dict[str, object]]]]:
     """Yield every bound with the rows of its rules; the trace's place in the list is its seed.
 

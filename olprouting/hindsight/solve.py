@@ -15,13 +15,10 @@ from olprouting.instances.gap import relative_gap
 from olprouting.instances.request_curves import Kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from olprouting.hindsight.dual import SmoothedDual
     from olprouting.hindsight.search import ScheduleSearch
     from olprouting.instances import Cluster, SloWeights, Trace
-
-    OnProgress = Callable[[str, int, int], None]
+    from olprouting.progress import OnProgress
 
 MAX_PERIODS = 10**7
 STALL_SHARE = 0.5
