@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from olprouting.errors import InputError
 from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.result import HindsightResult, Progress
-from olprouting.instances import StopReason
+from olprouting.instances import WEIGHT_SETS, StopReason
 from olprouting.instances._checks import positive
 from olprouting.instances.gap import relative_gap
 from olprouting.instances.request_curves import Kernel
@@ -146,7 +149,36 @@ def solve_hindsight(
     positive("gap", gap, zero_allowed=True)
     if problem.periods > MAX_PERIODS:
         raise InputError(f"periods = {problem.periods} must be at most {MAX_PERIODS}")
+    _compile()
     return _Run(time_limit_s, gap, on_progress).solve(problem, seed, name)
+
+
+@functools.cache
+def _compile() -> None:
+    """Compile or load all kernels, before any time limit runs."""
+    from olprouting.hindsight.dual import SmoothedDual
+    from olprouting.hindsight.search import ScheduleSearch
+
+    tiny = HindsightProblem(
+        prompt_tokens=np.array([2, 3]),
+        decode_tokens=np.array([2, 1]),
+        arrival_period=np.array([1, 1]),
+        slots=np.array([1]),
+        kv_tokens=np.array([10]),
+        weights=WEIGHT_SETS["tail-latency"],
+        periods=6,
+        t1=4,
+        t2=2,
+        kernel=Kernel.DECODE,
+        age_offset=0,
+    )
+    dual = SmoothedDual(tiny)
+    search = ScheduleSearch(tiny, dual.starts, 0)
+    next(dual.minimise(), None)
+    search.rebuild(dual.prices, dual.share, dual.moment)
+    search.improve(1e-3)
+    for _ in search.anneal(dual.prices, lambda proposals: float(proposals > 0)):
+        pass
 
 
 class _Run:

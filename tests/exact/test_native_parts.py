@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_cases import decisions, least
+from numba.core import event
 from scipy.optimize import linprog
 
 from olprouting.exact import SolveOptions, assignments, recheck
 from olprouting.exact.formulations import FORMULATIONS
 from olprouting.exact.highs import new_highs, pass_model
 from olprouting.exact.matrix import compile_model
+from olprouting.exact.native import backend
 from olprouting.exact.native.fill_kernels import FOUND, IMPOSSIBLE, fill_completely
 from olprouting.exact.native.prepare import placed_classes, prepare
 from olprouting.exact.native.regret_kernels import set_budget
@@ -177,3 +179,16 @@ def test_slackness_spares_the_search_through_ties(name: str) -> None:
     search.run()
     assert search.bound == search.value
     assert search.message() == "0 nodes in 0 passes"
+
+
+@pytest.mark.parametrize(
+    "name", ["burst-g4-w16", "azure-g8-p200-c32-h80-y0.86", "azure-g16-p64-c32-h80-y0.5-frozen"]
+)
+def test_nothing_is_compiled_within_the_limit(name: str) -> None:
+    # catches a kernel, or a type it is called with, that the first solve would compile on the way
+    decision = load_instance(name)
+    assert isinstance(decision, Decision)
+    backend._compile()
+    with event.install_recorder("numba:compile") as recorder:
+        Search(prepare(decision), SolveOptions(time_limit_s=0.5), None).run()
+    assert [entry.data["dispatcher"].__name__ for _, entry in recorder.buffer] == []
