@@ -5,6 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
+from hindsight_cases import crowded, some_prices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,33 +16,12 @@ from olprouting.hindsight.annealing_kernels import Soft, exchanged, put
 from olprouting.hindsight.dual import SmoothedDual, starts_of
 from olprouting.hindsight.schedule import exact_value
 from olprouting.hindsight.search import ScheduleSearch
-from olprouting.instances import WEIGHT_SETS
 
 NAMES = ("tail-latency", "tail-only", "throughput-only")
 
 
 def problem_of(seed: int, requests: int = 40, periods: int = 70) -> HindsightProblem:
-    """Return a problem with too many requests for its devices, of two kinds."""
-    rng = np.random.default_rng(seed)
-    return HindsightProblem(
-        prompt_tokens=rng.integers(1, 40, requests),
-        decode_tokens=rng.integers(1, 30, requests),
-        arrival_period=np.sort(rng.integers(1, periods + 5, requests)),
-        slots=np.array([3, 3, 2]),
-        kv_tokens=np.array([120, 120, 60]),
-        weights=WEIGHT_SETS[NAMES[rng.integers(3)]],
-        periods=periods,
-        t1=25,
-        t2=6,
-        kernel="decode",
-        age_offset=1,
-    )
-
-
-def some_prices(problem: HindsightProblem, seed: int):
-    rng = np.random.default_rng(seed)
-    shape = (2, len(problem.classes()[1]), problem.periods)
-    return rng.uniform(0, 0.2, shape) * np.array([1, 0.02])[:, None, None]
+    return crowded(seed, requests, periods, NAMES)
 
 
 def softened(problem: HindsightProblem, seed: int) -> Annealing:

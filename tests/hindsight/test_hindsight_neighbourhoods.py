@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hindsight_cases import crowded, some_prices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,35 +16,11 @@ from olprouting.hindsight.search import ScheduleSearch
 from olprouting.instances import WEIGHT_SETS
 
 
-def crowded(seed: int, requests: int = 60, periods: int = 90) -> HindsightProblem:
-    """Return a problem with about twice the requests that its devices, of two kinds, can serve."""
-    rng = np.random.default_rng(seed)
-    return HindsightProblem(
-        prompt_tokens=rng.integers(1, 40, requests),
-        decode_tokens=rng.integers(1, 30, requests),
-        arrival_period=np.sort(rng.integers(1, periods + 5, requests)),
-        slots=np.array([3, 3, 2]),
-        kv_tokens=np.array([120, 120, 60]),
-        weights=list(WEIGHT_SETS.values())[rng.integers(len(WEIGHT_SETS))],
-        periods=periods,
-        t1=25,
-        t2=6,
-        kernel="decode",
-        age_offset=1,
-    )
-
-
-def some_prices(problem: HindsightProblem, seed: int):
-    rng = np.random.default_rng(seed)
-    shape = (2, len(problem.classes()[1]), problem.periods)
-    return rng.uniform(0, 0.2, shape) * np.array([1, 0.02])[:, None, None]
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**9))
 def test_value_room_and_starts_agree_after_many_rounds(seed: int) -> None:
     # catches a round undone by half, a gain told wrongly, and a schedule made worse
-    problem = crowded(seed)
+    problem = crowded(seed, 60, 90)
     search = ScheduleSearch(problem, starts_of(problem), seed)
     share = np.ones(len(problem))
     search.rebuild(some_prices(problem, seed), share, problem.arrival_period - 1.0)

@@ -68,6 +68,8 @@ def settle(
     workers = len(point)
     few = workers <= FEW_WORKERS
     tables = np.empty((3, 1 << workers if few else 0))
+    if few:
+        _add_up(prices, tables[2])
     chosen = np.empty(workers, np.bool_)
     tolerance = SLOPE_TOLERANCE * total_of(weights)
     while True:
@@ -75,7 +77,7 @@ def settle(
         can_fall = point > low
         if few:
             slope, direction = _steepest_of_all(
-                base, floor, weights, prices, can_rise, can_fall, point, tables, chosen
+                base, floor, weights, can_rise, can_fall, point, tables, chosen
             )
         else:
             slope, direction = _steepest_by_flow(
@@ -90,30 +92,38 @@ def settle(
 
 
 @inlined
+def _add_up(prices: Floats, gain: Floats) -> None:
+    """Fill `gain` with the price of each set of workers."""
+    gain[0] = 0.0
+    for g in range(len(prices)):
+        for mask in range(1 << g, 2 << g):
+            gain[mask] = gain[mask - (1 << g)] + prices[g]
+
+
+@inlined
 def _steepest_of_all(
     base: Floats,
     floor: Floats,
     weights: Floats,
-    prices: Floats,
     can_rise: Bools,
     can_fall: Bools,
     point: Floats,
     tables: Floats,
     chosen: Bools,
 ) -> tuple[float, int]:
-    """Set `chosen` to the set whose move by one lowers phi most; return slope and direction."""
+    """Set `chosen` to the set whose move by one lowers phi most; return slope and direction.
+
+    ``tables[2]`` holds the price of each set.
+    """
     workers = len(point)
     up, down, gain = tables[0], tables[1], tables[2]
     _weigh_peaks(base, floor, weights, point, up, down)
     everyone = len(gain) - 1
     rising = 0
     falling = 0
-    gain[0] = 0.0
     for g in range(workers):
         rising |= can_rise[g] << g
         falling |= can_fall[g] << g
-        for mask in range(1 << g, 2 << g):
-            gain[mask] = gain[mask - (1 << g)] + prices[g]
     best = 0.0
     steepest = 0
     direction = 1

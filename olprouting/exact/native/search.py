@@ -117,7 +117,8 @@ class Search:
             self._cuts[kernels.TARGET] = root + self.prepared.margin
             if not self._closed():
                 self._divide()
-                self._dive(root)
+                if not self._settled():
+                    self._dive(root)
             if not self._closed() and self.stop is None:
                 self._passes_from(root)
         except KeyboardInterrupt:

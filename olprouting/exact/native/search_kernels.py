@@ -91,7 +91,8 @@ def advance(problem: Problem, state: State, cuts: Floats, budget: int) -> int:
                 continue
             if not set_window(problem, state, j, cuts[REACH]):
                 next_count(problem, state, j, cuts[REACH])
-            set_budget(problem, state, j, cuts[REACH])
+            if state.counts[j] >= 0:
+                set_budget(problem, state, j, cuts[REACH])
             state.cursor[1] = FRESH
             continue
         if state.counts[j] < 0:
