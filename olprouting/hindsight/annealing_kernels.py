@@ -60,25 +60,23 @@ class Soft(NamedTuple):
 
 @summing
 def cost_of_use(
-    slots: Floats, room: Floats, rate: Floats, token_rate: Floats, ages: Floats, held: float
+    slots: Floats,
+    room: Floats,
+    rate: Floats,
+    token_rate: Floats,
+    ages: Floats,
+    held: float,
+    sign: float,
 ) -> float:
-    """Return what it costs more to use a slot, and `held` tokens and one more in each period."""
+    """Return what it costs more to use a slot, and `held` tokens and one more in each period.
+
+    With sign -1, what it costs more, <= 0, to give them back.
+    """
     total = 0.0
     for i in range(len(slots)):
-        total += rate[i] * (min(0.0, slots[i]) - min(0.0, slots[i] - 1.0))
-        total += token_rate[i] * (min(0.0, room[i]) - min(0.0, room[i] - held - ages[i]))
-    return total
-
-
-@summing
-def cost_of_return(
-    slots: Floats, room: Floats, rate: Floats, token_rate: Floats, ages: Floats, held: float
-) -> float:
-    """Return what it costs more, <= 0, to give them back."""
-    total = 0.0
-    for i in range(len(slots)):
-        total += rate[i] * (min(0.0, slots[i]) - min(0.0, slots[i] + 1.0))
-        total += token_rate[i] * (min(0.0, room[i]) - min(0.0, room[i] + held + ages[i]))
+        total += rate[i] * (min(0.0, slots[i]) - min(0.0, slots[i] - sign))
+        tokens = sign * (held + ages[i])
+        total += token_rate[i] * (min(0.0, room[i]) - min(0.0, room[i] - tokens))
     return total
 
 
@@ -103,13 +101,14 @@ def use(slots: Floats, room: Floats, ages: Floats, held: float, sign: float) -> 
 def given_back(soft: Soft, g: int, k: int, end: int, held: float) -> float:
     """Return what it costs more, <= 0, if a request leaves device g in periods k..end-1."""
     c = soft.kind[g]
-    return cost_of_return(
+    return cost_of_use(
         soft.slots[g, k:end],
         soft.room[g, k:end],
         soft.slot_rate[c, k:end],
         soft.token_rate[c, k:end],
         soft.ages,
         held,
+        -1.0,
     )
 
 
@@ -126,6 +125,7 @@ def taken(soft: Soft, g: int, k: int, end: int, held: float, limit: float) -> fl
             soft.token_rate[c, i:stop],
             soft.ages,
             held + (i - k),
+            1.0,
         )
         i = stop
     return total
