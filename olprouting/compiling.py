@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,8 @@ Bits = npt.NDArray[np.uint64]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
+PACKAGE = Path(__file__).parent
+
 CACHE_SWITCH = "OLPROUTING_COMPILE_CACHE"
 """Environment variable: set it to 0 to compile in memory only."""
 
@@ -29,8 +32,8 @@ def compiled(function: Kernel) -> Kernel:
 
     Numba invalidates cached code by the one file a function stands in, although kernels call
     kernels of other files and freeze constants of others still. Here every kernel carries the
-    stamp of all files in folders that hold kernels, so that editing or upgrading any of them can
-    never leave stale code in use.
+    stamp of all files of this package that its own file imports, directly or not, so that editing
+    or upgrading any of them can never leave stale code in use.
     """
     return _cached(function, set())
 
@@ -48,7 +51,7 @@ def _cached(function: Kernel, liberties: set[str]) -> Kernel:
     cache = os.environ.get(CACHE_SWITCH, "1") != "0"
     dispatcher = njit(function, cache=cache, error_model="numpy", fastmath=liberties)
     if cache:
-        dispatcher._cache._cache_file._source_stamp = _stamp()
+        dispatcher._cache._cache_file._source_stamp = source_stamp(function)
     return dispatcher  # type: ignore[no-any-return]
 
 
@@ -63,10 +66,42 @@ def inlined(function: Kernel) -> Kernel:
     return njit(function, inline="always", error_model="numpy")  # type: ignore[no-any-return]
 
 
+def source_stamp(function: Callable[..., Any]) -> str:
+    """Return a digest of all source files that machine code of `function` depends on."""
+    return _stamp(Path(function.__code__.co_filename))
+
+
+def sources(path: Path) -> list[Path]:
+    """Return the files of this package that the file at `path` is made of, itself included."""
+    found: set[Path] = set()
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += _imported(file)
+    return sorted(found)
+
+
 @functools.cache
-def _stamp() -> str:
+def _stamp(path: Path) -> str:
     digest = hashlib.sha256()
-    folders = {path.parent for path in Path(__file__).parent.rglob("*_kernels.py")}
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
-        digest.update(path.read_bytes())
+    for file in sources(path):
+        digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+@functools.cache
+def _imported(path: Path) -> tuple[Path, ...]:
+    """Return the files of this package that `path` imports when it is itself imported.
+
+    In kernel files, imports for annotations count: fields of a tuple are part of the code.
+    """
+    indent = r"\s*" if path.name.endswith("_kernels.py") else ""
+    statement = re.compile(rf"^{indent}from {PACKAGE.name}((?:\.\w+)*) import", re.MULTILINE)
+    modules = [
+        PACKAGE.joinpath(*name.split(".")[1:])
+        for name in statement.findall(path.read_text(encoding="utf-8"))
+    ]
+    files = (module.with_suffix(".py") for module in modules)
+    return tuple(file if file.exists() else file.with_suffix("") / "__init__.py" for file in files)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import olprouting
+from olprouting.compiling import source_stamp, sources
 from olprouting.engine import simulate
 from olprouting.forecasts import NoisyOracle
 from olprouting.instances import Cluster
@@ -76,9 +77,9 @@ def test_the_same_seed_gives_the_same_bytes_in_other_processes() -> None:
 CALL_ONE_KERNEL = """
 import numpy as np
 from olprouting.compiling import is_warm
-from olprouting.policies.score_kernels import score
+from olprouting.policies.fcfs_kernels import next_free
 warm = {warm}
-score(5.0, 1, np.zeros(1), np.ones(1), 2.0, 0)
+next_free(np.ones(2, np.int64), np.zeros(1, np.int64))
 print(warm)
 """
 
@@ -94,23 +95,23 @@ def test_the_compile_cache_can_be_switched_off(tmp_path) -> None:
 
 def test_without_a_cache_no_kernel_is_warm() -> None:
     """The command line asks this before every run; it must not fail with the cache off."""
-    code = CALL_ONE_KERNEL.format(warm="is_warm(score)")
+    code = CALL_ONE_KERNEL.format(warm="is_warm(next_free)")
     assert python(code, OLPROUTING_COMPILE_CACHE="0") == "False"
 
 
-@pytest.mark.parametrize("edited", ["fcfs_kernels.py", "rules.py"])
+@pytest.mark.parametrize("edited", ["fcfs_kernels.py", "rules.py", "view.py"])
 def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path, edited) -> None:
     """Stale machine code of a kernel whose callee was edited gives wrong results in silence.
 
-    A copy of the package is run, run again, edited in another kernel file or in the constants that
-    kernels freeze, and run once more.
+    A copy of the package is run, run again, edited in the kernel file, in the constants that it
+    freezes or in the types of its arguments, and run once more.
     Also fails if a new Numba no longer has the private attributes that carry the stamp.
     """
     copy = tmp_path / "copy" / "olprouting"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     code = (
         f"import sys; sys.path.insert(0, {str(copy.parent)!r})\n"
-        + CALL_ONE_KERNEL.format(warm="is_warm(score)")
+        + CALL_ONE_KERNEL.format(warm="is_warm(next_free)")
         + f"import olprouting; assert olprouting.__file__.startswith({str(copy)!r})"
     )
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
@@ -122,12 +123,18 @@ def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path, edited
     assert python(code, **cache) == "True"
 
 
+def test_a_kernel_depends_on_all_that_its_file_imports_and_on_no_more() -> None:
+    """Catches stale code after an edit two files away, and recompilation for plain Python."""
+    names = {path.name for path in sources(PACKAGE / "engine" / "run_kernels.py")}
+    assert {"run_kernels.py", "score_kernels.py", "rules.py", "state.py", "view.py"} <= names
+    assert "simulate.py" not in names
+
+
 def test_every_kernel_carries_the_stamp() -> None:
     """Catches a kernel that is compiled past the decorator, or Numba renaming its attributes."""
-    from olprouting.compiling import _stamp
     from olprouting.engine.iteration_kernels import advance, commit, observe
     from olprouting.engine.run_kernels import run_iterations
     from olprouting.policies.route_kernels import route_compiled
 
     for kernel in (advance, observe, commit, run_iterations, route_compiled):
-        assert kernel._cache._cache_file._source_stamp == _stamp()
+        assert kernel._cache._cache_file._source_stamp == source_stamp(kernel.py_func)
