@@ -55,7 +55,7 @@ def list_instances(
         "program": [row["program"] for row in rows],
         "class": [row["difficulty"] for row in rows],
         "value": [f"{row['value']:,.7g}" for row in rows],
-        "gap": [_gap(row["value"], row["bound"]) for row in rows],
+        "gap": [_gap(row) for row in rows],
         "proof": [PROOFS[row["verdict"]] for row in rows],
     }
     caption = (
@@ -152,11 +152,11 @@ def _known(best: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gap(value: float, bound: float) -> str:
+def _gap(row: Mapping[str, Any]) -> str:
     from olprouting.instances import relative_gap
 
-    gap = relative_gap(value, bound)
-    return "0" if not gap else f"{abs(gap):.1g}"
+    gap = relative_gap(row["value"], row["bound"], maximise=row["kind"] != "decision")
+    return "0" if not gap else f"{gap:.1g}"
 
 
 def _size(size: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 They are good at different decisions: the native search is done within milliseconds with most, while
 HiGHS's linear relaxation proves some with many slots and a small pool that the other cannot. Both
-bounds hold, so the larger one does; HiGHS starts from the native incumbent.
+bounds hold, so the larger one does; HiGHS starts from the native incumbent. Where numbers are too
+large for its tolerances it is not asked.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.backend import Abilities, Outcome, tolerances_prove
 from olprouting.exact.check import objective
 from olprouting.exact.highs import Highs
 from olprouting.exact.native import Native
@@ -41,19 +42,20 @@ class Auto:
         start: Assignment | None,
     ) -> Outcome:
         """Solve `decision`; see `Backend`."""
-        limit_s = options.time_limit_s
-        first_s = NATIVE_S if limit_s is None else NATIVE_SHARE * limit_s
-        native = Native()
+        limit_s = first_s = options.time_limit_s
+        native, highs = Native(), Highs()
+        helps = tolerances_prove(highs.abilities, decision)
+        if helps:
+            first_s = NATIVE_S if limit_s is None else NATIVE_SHARE * limit_s
         first = native.run(
             decision,
             native.abilities.formulations[0],
             replace(options, time_limit_s=first_s, native={}),
             start,
         )
-        if first.stop_reason is not StopReason.TIME_LIMIT or limit_s == 0:
+        if first.stop_reason is not StopReason.TIME_LIMIT or limit_s == 0 or not helps:
             return first
         rest_s = None if limit_s is None else max(0.0, limit_s - first.wall_s)
-        highs = Highs()
         second = highs.run(
             decision,
             highs.abilities.formulations[0],

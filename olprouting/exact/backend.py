@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from olprouting.errors import InputError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -27,12 +32,34 @@ class Abilities:
         Whether it reports improving solutions and can be stopped there.
     node_limit
         Whether it can stop after a number of nodes.
+    largest_request
+        Largest waiting request, in the unit of the decision, up to which its tolerances prove an
+        optimum. Infinite for backends that compute exactly, or say that they cannot.
     """
 
     formulations: tuple[str, ...]
     warm_start: bool
     on_incumbent: bool
     node_limit: bool
+    largest_request: float = math.inf
+
+
+LOADS_PER_REQUEST = 100
+"""Loads may differ by that many times what a request may have: they stand alone in a row, while
+requests are multiplied by counts that are only nearly whole."""
+
+
+class BeyondRangeError(InputError):
+    """Numbers with which a backend that computes exactly cannot do so."""
+
+
+def tolerances_prove(abilities: Abilities, decision: Decision) -> bool:
+    """Whether the numbers of `decision` are small enough for a backend's tolerances."""
+    requests, loads = decision.waiting_prompt_tokens, decision.projected_load_tokens
+    return bool(
+        requests.max(initial=0) <= abilities.largest_request
+        and np.ptp(loads, axis=0).max() <= LOADS_PER_REQUEST * abilities.largest_request
+    )
 
 
 @dataclass(frozen=True)
@@ -82,7 +109,8 @@ class Backend(Protocol):
         Raises
         ------
         InputError
-            If the decision or an option is not for this solver.
+            If the decision or an option is not for this solver; a `BeyondRangeError` if another
+            one may be able to compute with its numbers.
         SolverUnavailableError
             If the solver is not installed or not licensed.
         """

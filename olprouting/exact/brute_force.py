@@ -8,9 +8,9 @@ from math import comb
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
-from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.backend import Abilities, BeyondRangeError, Outcome
 from olprouting.exact.check import objective
-from olprouting.exact.incumbents import plain
+from olprouting.exact.numbers import plain
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def assignments(decision: Decision) -> Iterator[Assignment]:
 
     Raises
     ------
-    InputError
+    BeyondRangeError
         If there are more than `MAX_ASSIGNMENTS`.
     """
     number = _count(decision.free_slots.tolist(), decision.waiting, decision.admissions)
     if number > MAX_ASSIGNMENTS:
-        raise InputError(
+        raise BeyondRangeError(
             f"brute force: {number} assignments exceed {MAX_ASSIGNMENTS}; use another solver"
         )
     waiting = tuple(range(decision.waiting))

@@ -10,7 +10,7 @@ import numpy as np
 from ortools.sat.python import cp_model
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.backend import Abilities, BeyondRangeError, Outcome
 from olprouting.exact.bounds import proven_bound
 from olprouting.exact.check import ExactData, discount_numerators, exact_data
 from olprouting.exact.formulations import FORMULATIONS, Formulation
@@ -119,7 +119,7 @@ def _scaled(decision: Decision) -> tuple[ExactData, list[int], int]:
 
     Raises
     ------
-    InputError
+    BeyondRangeError
         If a sum could leave 64-bit integers.
     """
     data = exact_data(decision)
@@ -127,7 +127,7 @@ def _scaled(decision: Decision) -> tuple[ExactData, list[int], int]:
     highest = int(data.loads.max()) + sum(data.sizes.tolist())
     highest += data.unit * decision.waiting * decision.horizon
     if 2 * decision.workers * sum(weights) * highest >= LARGEST:
-        raise InputError(
+        raise BeyondRangeError(
             f"cpsat: scaled to integers, gamma = {decision.gamma} with horizon "
             f"{decision.horizon} and a token unit of 1/{data.unit} leaves 64-bit arithmetic; "
             "use highs, a shorter horizon or a simpler gamma"

@@ -60,10 +60,21 @@ TUNED = {"presolve": "off", "mip_heuristic_run_feasibility_jump": False}
 waiting and H = 80, presolve took nine tenths of the time and the heuristic a third of the rest."""
 
 
+LARGEST_REQUEST = 1e6
+"""A count may miss a whole number by 1e-6. Of random decisions with requests and loads of this size
+2,000 of 2,000 were solved; of ten times this size, 3% were not."""
+
+
 class Highs:
     """HiGHS through highspy."""
 
-    abilities = Abilities(tuple(FORMULATIONS), warm_start=True, on_incumbent=True, node_limit=True)
+    abilities = Abilities(
+        tuple(FORMULATIONS),
+        warm_start=True,
+        on_incumbent=True,
+        node_limit=True,
+        largest_request=LARGEST_REQUEST,
+    )
 
     def run(
         self,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
 from olprouting.exact.check import recheck
+from olprouting.exact.numbers import plain, rounded_down
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -47,7 +48,7 @@ class IncumbentWatch:
         if self._best is not None and value >= self._best:
             return
         self._best = value
-        below = None if bound is None else plain(min(bound, value))
+        below = None if bound is None or bound > value else rounded_down(bound)
         try:
             self.stop = bool(self._tell(plain(value), below, seconds))
         except Exception as error:
@@ -57,8 +58,3 @@ class IncumbentWatch:
         """Raise what the callback raised, if it did."""
         if self._error is not None:
             raise self._error
-
-
-def plain(value: int | Fraction) -> int | float:
-    """Return an exact value as the number that results carry."""
-    return value if isinstance(value, int) else float(value)

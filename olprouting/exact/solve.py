@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.exact import solvers
-from olprouting.exact.backend import Abilities, Outcome
+from olprouting.exact.backend import (
+    Abilities,
+    Backend,
+    BeyondRangeError,
+    Outcome,
+    tolerances_prove,
+)
 from olprouting.exact.check import recheck
-from olprouting.exact.incumbents import plain
+from olprouting.exact.numbers import plain, rounded_down, scaled
 from olprouting.exact.options import SolveOptions
+from olprouting.exact.reduction import Reduced, reduced
 from olprouting.instances import Decision, SolveResult, StopReason
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
+    from olprouting.exact.options import OnIncumbent
     from olprouting.instances.solve_result import Assignment
+
+EXACT_SOLVERS = ("native", "cpsat", "brute-force")
+"""Solvers without tolerances, in the order in which they are asked where others prove nothing."""
+
+IMPOSSIBLE = (StopReason.INFEASIBLE, StopReason.INFEASIBLE_OR_UNBOUNDED)
+"""What no decision is: any U requests fit into the free slots, and no imbalance is below 0."""
 
 
 def solve(
@@ -43,7 +56,10 @@ def solve(
     -------
     SolveResult
         Why the solver stopped, and what it has. The assignment has been rechecked and its
-        objective (tokens) recomputed exactly. Reaching a limit raises nothing.
+        objective (tokens) recomputed exactly. Reaching a limit raises nothing. Where numbers are
+        too large for the solver's tolerances to prove anything, an exact solver answers instead:
+        ``solver`` names it, and ``message`` says so. An answer that contradicts the recheck has
+        the stop reason ``error``.
 
     Raises
     ------
@@ -57,10 +73,84 @@ def solve(
     formulation = _formulation(backend.abilities, formulation, solver)
     _refuse_beyond(backend.abilities, options, solver)
     start = _checked_start(decision, options, backend.abilities, solver)
-    outcome = _without_solver(decision, start) or backend.run(
-        decision, formulation, options, start.assignment
-    )
-    return _result(decision, solver, formulation, options, start, outcome)
+    settled = _without_solver(decision, start)
+    if settled is not None:
+        return _result(decision, _Run(solver, formulation, settled), options, start)
+    run = _run(reduced(decision), backend, _Asked(solver, formulation, options, start.assignment))
+    return _result(decision, run, options, start)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a solver was asked for."""
+
+    solver: str
+    formulation: str
+    options: SolveOptions
+    start: Assignment | None
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What a solver gave: its name, formulation, outcome, and the tokens per unit of its bound."""
+
+    solver: str
+    formulation: str
+    outcome: Outcome
+    unit: Fraction = Fraction(1)
+
+
+def _run(small: Reduced, backend: Backend, asked: _Asked) -> _Run:
+    """Run the solver asked for, or where its tolerances prove nothing, an exact one."""
+    tell = asked.options.on_incumbent
+    if tell is not None and small.unit != 1:
+        options = replace(asked.options, on_incumbent=_in_tokens(tell, small.unit))
+        asked = replace(asked, options=options)
+    if tolerances_prove(backend.abilities, small.decision):
+        try:
+            outcome = backend.run(small.decision, asked.formulation, asked.options, asked.start)
+        except BeyondRangeError:
+            if asked.solver in EXACT_SOLVERS:
+                raise
+        else:
+            return _Run(asked.solver, asked.formulation, outcome, small.unit)
+    return _run_exactly(small, replace(asked, options=replace(asked.options, native={})))
+
+
+def _run_exactly(small: Reduced, asked: _Asked) -> _Run:
+    """Run the first exact solver that can compute with the numbers of a decision."""
+    decision = small.decision
+    largest = max(decision.waiting_prompt_tokens.max(), decision.projected_load_tokens.max())
+    beyond = f"{asked.solver} proves nothing with numbers of up to {largest:.3g}"
+    refusals = []
+    for name in EXACT_SOLVERS:
+        backend = solvers.load(name)
+        formulation = backend.abilities.formulations[0]
+        try:
+            _refuse_beyond(backend.abilities, asked.options, name)
+            outcome = backend.run(decision, formulation, asked.options, asked.start)
+        except InputError as refusal:
+            refusals.append(str(refusal))
+        else:
+            message = f"{beyond}, {name} solved it: {outcome.message}"
+            return _Run(name, formulation, replace(outcome, message=message), small.unit)
+    raise BeyondRangeError(f"{beyond}, nor can an exact solver compute with them: {refusals[-1]}")
+
+
+def _in_tokens(tell: OnIncumbent, unit: Fraction) -> OnIncumbent:
+    """Return the callback of a user for a solver that counts in units."""
+
+    def tell_in_tokens(
+        objective: int | float, bound: int | float | None, seconds: float
+    ) -> bool | None:
+        below = None if bound is None else rounded_down(scaled(_exact(bound), unit))
+        return tell(plain(scaled(_exact(objective), unit)), below, seconds)
+
+    return tell_in_tokens
+
+
+def _exact(number: int | float) -> int | Fraction:
+    return number if isinstance(number, int) else Fraction(number)
 
 
 @dataclass(frozen=True)
@@ -127,45 +217,45 @@ def _forced(decision: Decision) -> Assignment | None:
     return None
 
 
-def _result(
-    decision: Decision,
-    solver: str,
-    formulation: str,
-    options: SolveOptions,
-    start: _Start,
-    outcome: Outcome,
-) -> SolveResult:
-    stop, message, bound = outcome.stop_reason, outcome.message, outcome.bound
+def _result(decision: Decision, run: _Run, options: SolveOptions, start: _Start) -> SolveResult:
+    outcome = run.outcome
+    stop, faults = outcome.stop_reason, []
     assignment, value = start.assignment, start.value
+    if stop in IMPOSSIBLE:
+        faults.append(f"{run.solver} calls it {stop}, which no decision is")
     if outcome.assignment is not None:
         try:
             found = recheck(decision, outcome.assignment)
         except InputError as error:
-            stop, bound = StopReason.ERROR, None
-            message = f"{message}; {solver} returned an assignment that is none: {error}"
+            faults.append(f"{run.solver} returned an assignment that is none: {error}")
         else:
             if value is None or found <= value:
                 assignment, value = outcome.assignment, found
+    bound = None if outcome.bound is None else scaled(outcome.bound, run.unit)
     if bound is not None and value is not None and bound > value:
-        message = f"{message}; bound {float(bound)!r} overshot the objective and was lowered to it"
-        bound = value
+        faults.append(
+            f"{run.solver} claims a bound of {rounded_down(bound)}, but a rechecked assignment "
+            f"has the value {plain(value)}"
+        )
+    if faults:
+        stop, bound = StopReason.ERROR, None
     if bound is None and value == 0:
         bound = 0  # no imbalance is negative: proven, even if the solver reports no bound
     if stop in (StopReason.OPTIMAL, StopReason.OPTIMAL_WITHIN_GAP):
         closed = value is not None and value == bound
         stop = StopReason.OPTIMAL if closed else StopReason.OPTIMAL_WITHIN_GAP
     return SolveResult(
-        solver=solver,
-        formulation=formulation,
+        solver=run.solver,
+        formulation=run.formulation,
         stop_reason=stop,
         assignment=assignment,
         objective=None if value is None else plain(value),
-        bound=None if bound is None else plain(bound),
+        bound=None if bound is None else rounded_down(bound),
         wall_s=outcome.wall_s,
         build_s=outcome.build_s,
         limit_s=options.time_limit_s,
         threads=options.threads,
         seed=options.seed,
         warm_start=start.report,
-        message=message,
+        message="; ".join([outcome.message, *faults]),
     )

@@ -131,7 +131,7 @@ class HindsightResult:
     @property
     def gap(self) -> float:
         """Return (bound - value) / value: by how much the schedule could be improved at most."""
-        gap = relative_gap(self.value, self.bound)
+        gap = relative_gap(self.value, self.bound, maximise=True)
         assert gap is not None
         return gap
 

@@ -290,7 +290,7 @@ class _Run:
         self._searched_s += self._now() - began
 
     def _stop(self, dual: SmoothedDual, search: ScheduleSearch) -> StopReason | None:
-        gap = relative_gap(search.value, dual.bound)
+        gap = relative_gap(search.value, dual.bound, maximise=True)
         if gap is not None and gap <= max(0.999 * self._gap, 1e-9):
             return StopReason.OPTIMAL_WITHIN_GAP
         return StopReason.TIME_LIMIT if self._now() >= self._limit_s else None
@@ -301,7 +301,7 @@ class _Run:
         if last is None or last.bound != dual.bound or last.value != search.value:
             self._history.append(Progress(now, dual.bound, search.value, dual.evaluations))
         if self._on_progress is not None:
-            gap = relative_gap(search.value, dual.bound)
+            gap = relative_gap(search.value, dual.bound, maximise=True)
             what = f"bound {dual.bound:,.6g}, gap {gap:.2%}" if gap is not None else "bound"
             limit = math.ceil(self._limit_s)
             self._on_progress(what, min(int(now), limit), limit)

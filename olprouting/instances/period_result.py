@@ -165,12 +165,12 @@ class PeriodResult:
     @property
     def absolute_gap(self) -> float | None:
         """Bound minus value, or None if either is missing."""
-        return absolute_gap(self.value, self.bound)
+        return absolute_gap(self.value, self.bound, maximise=True)
 
     @property
     def relative_gap(self) -> float | None:
         """Absolute gap over the value, or None if either is missing."""
-        return relative_gap(self.value, self.bound)
+        return relative_gap(self.value, self.bound, maximise=True)
 
     @property
     def proven(self) -> bool:

@@ -137,8 +137,9 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
     rewards["exact"] = compared.pop("reward_exact")
     gaps: dict[str, Any] = {}
     for way, value in rewards.items():
-        gaps |= {f"reward_{way}": value, f"gap_{way}": relative_gap(value, lp.bound)}
-        gaps |= {f"loss_{way}": relative_gap(value, best)}
+        gaps[f"reward_{way}"] = value
+        gaps[f"gap_{way}"] = relative_gap(value, lp.bound, maximise=True)
+        gaps[f"loss_{way}"] = relative_gap(value, best, maximise=True)
     record = PeriodRecord(
         period=sampled.period,
         waiting=problem.waiting,
@@ -153,7 +154,7 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         lp_bound=lp.bound,
         lp_proven=lp.proven,
         contested=_started(integer) < int(fits_whole(problem).any(axis=1).sum()),
-        gap_integer=relative_gap(integer.value, lp.bound),
+        gap_integer=relative_gap(integer.value, lp.bound, maximise=True),
         exact_s=exact.wall_s,
         lp_s=lp.wall_s + lp.build_s,
         integer_s=integer.wall_s + integer.build_s,

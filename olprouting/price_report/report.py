@@ -93,7 +93,8 @@ def _is_best(record: PeriodRecord, way: str) -> bool:
 
 def _relative(collected: Floats, bound: Floats) -> float | None:
     total = float(collected.sum())
-    return relative_gap(total, max(total, float(bound.sum()))) if total > 0 else None
+    limit = max(total, float(bound.sum()))
+    return relative_gap(total, limit, maximise=True) if total > 0 else None
 
 
 @dataclass(frozen=True)

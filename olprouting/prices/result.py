@@ -107,7 +107,7 @@ def gap_of(value: float, lower_bound: float) -> float:
     """Return the relative gap of a maximisation with this upper and lower bound."""
     if value <= lower_bound:  # up to rounding
         return 0.0
-    gap = relative_gap(lower_bound, value)
+    gap = relative_gap(lower_bound, value, maximise=True)
     assert gap is not None
     return gap
 

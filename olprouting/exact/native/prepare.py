@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError
+from olprouting.exact.backend import BeyondRangeError
 from olprouting.exact.check import discount_numerators, exact_data
 from olprouting.exact.native.discrete_kernels import fill_totals
 from olprouting.exact.native.problem import Problem, State, loads_when_full
@@ -85,7 +85,7 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
 
     Raises
     ------
-    InputError
+    BeyondRangeError
         If its numbers are too large for doubles to hold every sum exactly.
     """
     data = exact_data(decision)
@@ -93,9 +93,9 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     grown = data.unit if decision.growth is Growth.GROWING else 0
     span = int(loads.max()) + sum(sizes.tolist()) + data.unit * decision.waiting * decision.horizon
     if span * decision.workers * (decision.horizon + 1) > LARGEST:
-        raise InputError(
+        raise BeyondRangeError(
             f"native: loads and sizes of up to {span} / {data.unit} tokens are beyond exact "
-            "double arithmetic; use highs, or round the data"
+            "double arithmetic; use cpsat, or count in larger units"
         )
     reference = loads.max(axis=0)
     relative = (loads - reference).astype(np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import cvxpy as cp
@@ -54,6 +54,10 @@ NATIVE_NAMES = {
     "PDLP": {"time_limit_s": "time_limit_sec"},
 }
 """What solvers call the neutral options. Others get them through ``SolveOptions.native``."""
+
+
+PDLP_TOLERANCE = 1e-9
+"""PDLP approaches an optimum step by step; by default it stops too far away for the recheck."""
 
 
 class _Abandoned(Exception):  # noqa: N818 (no error)
@@ -120,6 +124,8 @@ def run_program(build: Callable[[], Program], solver: str, options: SolveOptions
     native = _native_options(solver, options)
     with nullcontext() if options.verbose else silence():
         program = build()
+        if solver == "PDLP":
+            program = _with_signs_as_rows(program)
         data, chain, inverse = _canonical(program.problem, solver, native)
         built = time.perf_counter()
         build_s = built - began
@@ -163,6 +169,17 @@ def _canonical(problem: Any, solver: str, native: dict[str, Any]) -> tuple[Any, 
     return data, chain, inverse
 
 
+def _with_signs_as_rows(program: Program) -> Program:
+    """Return the program with rows for variables >= 0, which CVXPY fails to hand to PDLP."""
+    rows: list[Any] = []
+    for variable in program.problem.variables():
+        if variable.attributes["nonneg"]:
+            variable.attributes["nonneg"] = False
+            rows.append(variable >= 0)
+    problem = cp.Problem(program.problem.objective, program.problem.constraints + rows)
+    return replace(program, problem=problem)
+
+
 def _abandon() -> None:
     raise _Abandoned
 
@@ -189,7 +206,18 @@ def _native_options(solver: str, options: SolveOptions) -> dict[str, Any]:
             "this name; give its own name in native"
         )
     native = {names[neutral]: v for neutral, v in values.items() if v is not None}
+    if solver == "PDLP":
+        native["parameters_proto"] = _pdlp_parameters()
     return native | dict(options.native)
+
+
+def _pdlp_parameters() -> Any:
+    from ortools.pdlp import solvers_pb2
+
+    parameters = solvers_pb2.PrimalDualHybridGradientParams()
+    criteria = parameters.termination_criteria.simple_optimality_criteria
+    criteria.eps_optimal_absolute = criteria.eps_optimal_relative = PDLP_TOLERANCE
+    return parameters
 
 
 def _values(part: Any) -> Floats | None:

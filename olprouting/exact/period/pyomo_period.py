@@ -14,7 +14,12 @@ from models import period_integer
 from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.exact.period.price_signs import pyomo_prices
 from olprouting.exact.period.silence import silence
-from olprouting.exact.pyomo_solver import NATIVE_NAMES, STOP_REASONS, PyomoSolver
+from olprouting.exact.pyomo_solver import (
+    NATIVE_NAMES,
+    PRINTED_DIGITS,
+    STOP_REASONS,
+    PyomoSolver,
+)
 from olprouting.instances import StopReason
 
 if TYPE_CHECKING:
@@ -73,7 +78,10 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
     wall_s = time.perf_counter() - began - build_s
     message = str(results.solver.termination_message or results.solver.termination_condition)
     upper = results.problem.upper_bound
-    bound = None if form == "lp" or upper is None else float(upper)
+    bound = None
+    if form == "integer" and upper is not None:
+        printed = 0.0 if stop is StopReason.OPTIMAL else PRINTED_DIGITS * abs(upper)
+        bound = float(upper) + printed
     if not has_start:
         return PeriodOutcome(stop, None, None, bound, wall_s, build_s, message)
     start = np.array([variable.value or 0.0 for variable in model.start.values()])

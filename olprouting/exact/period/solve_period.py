@@ -210,10 +210,9 @@ def _continuous(
         priced = PeriodPrices(batch, memory, option_values, request.form, None)
         return replace(result, priced=priced)
     x = _by_request(problem, outcome.start)
-    faults = primal_faults(problem, x)
-    if faults:
-        return _faulty(result, faults)
-    x = repaired(problem, x)
+    if not np.isfinite(x).all():
+        return _faulty(result, ["the solver gave no finite starts"])
+    x = repaired(problem, x)  # however far it was out of bounds: the check judges what is left
     check = check_period(problem, x, batch, memory)
     if check.faults:
         return _faulty(result, list(check.faults))
@@ -236,8 +235,12 @@ def _integer(
     faults = primal_faults(problem, whole, tolerance=0)
     if faults:
         return _faulty(result, faults)
-    value = value_of(problem, whole)
-    return _closed(replace(result, x=whole.astype(np.float64), value=value))
+    result = replace(result, x=whole.astype(np.float64), value=value_of(problem, whole))
+    gap = result.absolute_gap
+    if gap is not None and gap < 0:
+        claim = f"{result.solver} claims a bound of {result.bound!r}, below the value of its starts"
+        return _faulty(replace(result, bound=None), [claim])
+    return _closed(result)
 
 
 def _integer_bound(problem: PeriodProblem, program: Scaled, outcome: PeriodOutcome) -> float | None:
