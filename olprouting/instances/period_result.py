@@ -195,6 +195,7 @@ class PeriodResult:
             "wall_s": round(self.wall_s, 6),
             "build_s": round(self.build_s, 6),
             "solver": f"{self.solver} ({self.form})",
+            "message": self.message or None,
         }
         always = {"value", "bound", "relative_gap", "started"}
         shown = {name: v for name, v in rows.items() if v is not None or name in always}

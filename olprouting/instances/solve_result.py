@@ -58,7 +58,8 @@ class SolveResult:
         Exact value of the assignment in tokens (int where every coefficient is whole, else the
         nearest double of the exact fraction), or None. Never the solver's own number.
     bound
-        Proven lower bound on the optimum in tokens, or None.
+        Proven lower bound on the optimum in tokens, rounded down to a double where it is not
+        whole, or None.
     wall_s, build_s
         Seconds spent solving, and building the model before that.
     limit_s
@@ -68,7 +69,7 @@ class SolveResult:
     warm_start
         ``"accepted"``, or why a start was not used; None if there was none.
     message
-        The solver's own word for how it ended.
+        The solver's own word for how it ended, and what its recheck found against it.
     """
 
     solver: str
@@ -126,6 +127,7 @@ class SolveResult:
             "wall_s": round(self.wall_s, 6),
             "build_s": round(self.build_s, 6),
             "solver": f"{self.solver} ({self.formulation})",
+            "message": self.message,
             "warm_start": self.warm_start,
         }
         shown = {name: value for name, value in rows.items() if name != "warm_start" or value}

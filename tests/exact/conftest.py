@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from olprouting.exact.solvers import PYOMO_MIP_SOLVERS, why_unavailable
 from olprouting.instances import Decision
 
 BACKENDS = [
@@ -17,13 +18,17 @@ BACKENDS = [
     ("brute-force", "enumeration"),
     ("native", "workers"),
     ("auto", "combined"),
+    *((name, "size-class") for name in PYOMO_MIP_SOLVERS if name != "appsi_highs"),
 ]
 
 
 @pytest.fixture(params=BACKENDS, ids="-".join)
 def backend(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Keyword arguments of `solve`: one backend with one formulation."""
+    """Keyword arguments of `solve`: one backend with one formulation, where it is installed."""
     solver, formulation = request.param
+    missing = why_unavailable(solver)
+    if missing is not None:
+        pytest.skip(missing)
     return {"solver": solver, "formulation": formulation}
 
 

@@ -16,6 +16,7 @@ from olprouting.exact.period import solve_period
 from olprouting.exact.period.price_signs import cvxpy_prices, pyomo_prices
 from olprouting.instances import NoPricesError, PeriodProblem, SloWeights
 
+TRIED = ("HIGHS", "CLARABEL", "SCIPY")
 BACKENDS = [
     ("highs", "lp"),
     ("highs", "dual"),
@@ -25,6 +26,8 @@ BACKENDS = [
     ("cvxpy:SCIPY", "dual"),
     ("pyomo:highs", "lp"),
     ("pyomo:appsi_highs", "lp"),
+    *((f"cvxpy:{name}", "lp") for name in cp.installed_solvers() if name not in TRIED),
+    ("pdlp", "dual"),
 ]
 
 
