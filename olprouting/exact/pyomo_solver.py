@@ -157,7 +157,7 @@ class PyomoSolver:
         if options.time_limit_s == 0:  # which Pyomo takes as no limit
             return Outcome(StopReason.TIME_LIMIT, None, None, 0.0, build_s, "limit 0: not started")
         with nullcontext() if options.verbose else _silence():
-            outcome = self._solve(decision, program, model, call, options.time_limit_s)
+            outcome = self._solve(decision, program, model, call, options)
         wall_s = time.perf_counter() - began - build_s
         return replace(outcome, wall_s=wall_s, build_s=build_s)
 
@@ -198,8 +198,9 @@ class PyomoSolver:
         program: Formulation,
         model: pyo.ConcreteModel,
         call: dict[str, Any],
-        limit_s: float | None,
+        options: SolveOptions,
     ) -> Outcome:
+        limit_s = options.time_limit_s
         began = time.perf_counter()
         try:
             with self._thread_pool():
@@ -227,6 +228,8 @@ class PyomoSolver:
             )
         assignment = program.assignment(counts.astype(np.int64).reshape(program.shape))
         dual_bound = results.problem.lower_bound
+        if stop is StopReason.OPTIMAL and options.relative_gap == 0 and dual_bound == -math.inf:
+            dual_bound = results.problem.upper_bound  # its optimum: all that appsi_cbc tells
         trusted = dual_bound is not None and stop is not StopReason.ERROR
         bound = None
         if trusted:
