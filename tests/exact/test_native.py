@@ -153,7 +153,7 @@ def test_numbers_near_the_largest_are_told_apart(seed: int) -> None:
 def test_numbers_beyond_doubles_are_refused() -> None:
     # 2^53 + 1 is no double: sums of such loads could be compared wrongly
     decision = Decision([[2**53 + 1], [0]], [1, 1], [1, 2, 3])
-    with pytest.raises(InputError, match=r"native: .* use highs"):
+    with pytest.raises(InputError, match=r"native: .* use cpsat"):
         solve(decision, solver="native")
 
 

@@ -241,13 +241,11 @@ class Search:
         self.bound = max(self.bound, bound)
 
     def _closed(self) -> bool:
-        """Whether the root bound proves the incumbent, in exact arithmetic where necessary."""
+        """Whether the bound proves the incumbent, in exact arithmetic where necessary."""
         assert self.value is not None
-        if self.bound >= self.value:
-            self.bound = self.value
-        elif self._near():
+        if self.bound < self.value and self._near():
             self._raise_exactly()
-        return self.bound == self.value
+        return self.bound >= self.value  # greater only by a mistake, which the recheck reports
 
     def _near(self) -> bool:
         """Whether bound and incumbent agree up to rounding."""
@@ -265,7 +263,7 @@ class Search:
                 self.bound = self.value
                 return
         if p.everything:
-            self.bound = min(max(self.bound, exact_level_bound(self.prepared)), self.value)
+            self.bound = max(self.bound, exact_level_bound(self.prepared))
 
     def _dive(self, root: float) -> None:
         """Look for a solution with the very totals of the relaxation: rich pools have one."""

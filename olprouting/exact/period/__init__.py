@@ -12,7 +12,7 @@ from olprouting.exact.period.columns import PeriodColumns, period_columns
 from olprouting.exact.period.export_period import export_period
 from olprouting.exact.period.saa import SaaResult, solve_saa
 from olprouting.exact.period.solve_period import PRICE_SOURCES, solve_period
-from olprouting.exact.period.solvers import FORMS
+from olprouting.exact.period.solvers import FORMS, lp_solver_names
 
 __all__ = [
     "FORMS",
@@ -22,6 +22,7 @@ __all__ = [
     "SaaResult",
     "check_period",
     "export_period",
+    "lp_solver_names",
     "margins_of",
     "period_columns",
     "solve_period",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import InputError, unknown_name
 
@@ -17,6 +17,14 @@ if TYPE_CHECKING:
 
 FORMS = ("lp", "integer", "dual", "reduced-dual")
 _CVXPY, _PYOMO = "cvxpy:", "pyomo:"
+
+
+def lp_solver_names() -> list[str]:
+    """Return the names of the solvers that take forms lp and dual here."""
+    import cvxpy
+
+    list_installed: Any = cvxpy.installed_solvers
+    return sorted(name.lower() for name in list_installed())
 
 
 def load(solver: str, form: str) -> tuple[Run, str]:
