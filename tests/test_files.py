@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from olprouting.files import write_parts
+from olprouting.files import drawn, write_parts
 from olprouting.plots.axes import axes_or_new
 
 
@@ -16,8 +16,8 @@ def test_each_part_is_written_in_its_format_into_a_new_folder(tmp_path) -> None:
         "a.csv": frame,
         "a.parquet": frame,
         "b.json": "{}",
-        "c.png": axes,
-        "d.png": axes.figure,
+        "c.png": drawn(lambda: axes),
+        "d.png": drawn(lambda: axes.figure),
     }
     assert write_parts(folder, parts) == tuple(folder / name for name in parts)
     assert {path.name for path in folder.iterdir()} == set(parts)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from olprouting.certificates.decision_search import Search, TooLongError
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
+from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -30,7 +31,10 @@ LIMIT_S = 15.0
 def find_search(
     given: Decision, decision: ExactDecision, target: Fraction
 ) -> tuple[list[int], list[Peaks]] | None:
-    """Return an order and bounds with which a search proves `target`, or None."""
+    """Return an order and bounds with which a search proves `target`, or None.
+
+    There are none if the search takes too long, or finds an assignment that is worth less.
+    """
     if not (decision.fills and decision.whole_tokens and decision.admissions):
         return None
     workers = [g for g, slots in enumerate(decision.slots) if slots > 0]
@@ -39,7 +43,7 @@ def find_search(
     finder = _Finder(given, decision, target, order)
     try:
         finder.run()
-    except TooLongError:
+    except (TooLongError, DoesNotHoldError):
         return None
     return order, finder.found
 

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
     from olprouting.certificates.decision_value import Pairs
     from olprouting.instances import Decision
 
-    Proof = dict[str, Any]
+Proof = dict[str, Any]
 
+
+NO_PROOF: Proof = {"kind": "zero", "bound": "0"}
+"""That no imbalance is negative."""
 
 LITTLE_WORK = 100_000
 """An enumeration that touches no more loads is made before a search is tried (hundredths of a
@@ -51,21 +54,27 @@ def prove_decision(decision: Decision, pairs: Pairs | None) -> Proof:
     dict
         ``kind`` and ``bound``, a fraction as text, and what the kind needs.
     """
+    *_, strongest = proofs(decision, pairs)
+    return strongest
+
+
+def proofs(decision: Decision, pairs: Pairs | None) -> Iterator[Proof]:
+    """Yield ever stronger proofs, `NO_PROOF` first; the last is that of `prove_decision`."""
+    yield NO_PROOF
     exact = ExactDecision.from_document(read_exact(decision.to_json(), "decision"))
     value = None if pairs is None else weighted_imbalance(exact, loads_after(exact, pairs))
-    best: tuple[Fraction, Proof] = (Fraction(0), {"kind": "zero"})
+    best = Fraction(0)
     for bound, proof in _proofs(decision, exact, pairs):
-        if bound > best[0]:
-            best = bound, proof
-        if value is not None and best[0] >= value:
-            break
-    return {**best[1], "bound": written(best[0])}
+        if bound > best:
+            best = bound
+            yield {**proof, "bound": written(bound)}
+        if value is not None and best >= value:
+            return
 
 
 def _proofs(
     decision: Decision, exact: ExactDecision, pairs: Pairs | None
 ) -> Iterator[tuple[Fraction, Proof]]:
-    yield Fraction(0), {"kind": "zero"}
     level = level_bound(exact)
     if level is not None:
         yield rounded_up(exact, level), {"kind": "level"}
