@@ -8,6 +8,7 @@ sums beyond, here and in many windows to come.
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import TYPE_CHECKING
 
 from olprouting.certificates.decision_search import Search, TooLongError
@@ -29,7 +30,7 @@ LIMIT_S = 15.0
 
 
 def find_search(
-    given: Decision, decision: ExactDecision, target: Fraction, end_s: float
+    given: Decision, decision: ExactDecision, target: Fraction, end_s: float = inf
 ) -> tuple[list[int], list[Peaks]] | None:
     """Return an order and bounds with which a search proves `target`, or None.
 

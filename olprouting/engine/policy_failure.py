@@ -29,7 +29,7 @@ def policy_failure(
     when = f"decision {decision} (iteration {iteration})"
     if isinstance(error, InputError):  # ours: it says all that there is to say
         return PolicyError(f"policy {policy.name} failed at {when}: {error}")
-    what = traceback.format_exception_only(error)[-1]
+    what = f"{type(error).__name__}: {error}"
     place = traceback.extract_tb(error.__traceback__)[-1]
     return PolicyError(
         f"policy {policy.name} raised at {when}: {' '.join(what.split())} "
