@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olprouting.cli import options as o
-from olprouting.cli.saving import Saving, own_folder
+from olprouting.cli.saving import FOR_VERIFY, Saving, own_folder
 from olprouting.cli.tables import print_table
 from olprouting.files import replacing
 
@@ -139,7 +139,7 @@ def _certify(saving: Saving, report: GapReport, path: Path) -> None:
             write_certificates(solved, unfinished, advance)
         return [path]
 
-    saving.save(write)
+    saving.save(write, FOR_VERIFY)
 
 
 def _print(report: GapReport) -> None:

@@ -19,6 +19,9 @@ FAILED = 2
 """Exit code of a command of which a part failed, as for bad input."""
 
 
+FOR_VERIFY = ", for `olprouting verify`"
+
+
 class Saving:
     """The results of a command: what was written, what failed.
 
@@ -29,7 +32,7 @@ class Saving:
     """
 
     def __init__(self) -> None:
-        self._written: list[Path] = []
+        self._written: dict[Path, str] = {}
         self._problems: list[str] = []
         self.interrupted = False
 
@@ -39,15 +42,15 @@ class Saving:
         try:
             yield
         except NotWrittenError as error:
-            self._written += error.written
+            self._written |= dict.fromkeys(error.written, "")
             self._problems.append(str(error))
         except KeyboardInterrupt:
             self.interrupted = True
 
-    def save(self, write: Callable[[], Iterable[Path]]) -> None:
-        """Call a function that writes files and returns their paths."""
+    def save(self, write: Callable[[], Iterable[Path]], use: str = "") -> None:
+        """Call a function that writes files and returns their paths; `use` says what for."""
         with self.part():
-            self._written += write()
+            self._written |= dict.fromkeys(write(), use)
 
     def end(self, problems: Iterable[str] = (), *, interrupted: bool = False) -> None:
         """Say on stderr what was written and what failed; to be called last.
@@ -59,8 +62,8 @@ class Saving:
         typer.Exit
             With code 2, if something failed.
         """
-        for path in dict.fromkeys(self._written):
-            typer.echo(f"wrote {path}", err=True)
+        for path, use in self._written.items():
+            typer.echo(f"wrote {path}{use}", err=True)
         failed = dict.fromkeys([*problems, *self._problems])
         for problem in failed:
             typer.echo(f"olprouting: {problem}", err=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olprouting.cli.options import read_text
-from olprouting.cli.saving import Saving, own_file
+from olprouting.cli.saving import FOR_VERIFY, Saving, own_file
 from olprouting.errors import InputError
 from olprouting.files import write_text
 
@@ -133,4 +133,5 @@ def _save(
         return
     from olprouting.certificates import certificate
 
-    saving.save(lambda: [write_text(out, json.dumps(certificate(instance, result, proof)) + "\n")])
+    text = json.dumps(certificate(instance, result, proof)) + "\n"
+    saving.save(lambda: [write_text(out, text)], FOR_VERIFY)
