@@ -53,7 +53,9 @@ class Failures:
         self._errors: list[InputError] = []
 
     @contextmanager
-    def kept(self, kind: type[InputError] = InputError) -> Iterator[None]:
+    def kept(
+        self, kind: type[InputError] | tuple[type[InputError], ...] = InputError
+    ) -> Iterator[None]:
         """Keep an error of the block, which is a part, if it is of this kind."""
         try:
             yield

@@ -158,7 +158,7 @@ def hindsight(
             except KeyboardInterrupt:
                 interrupted = True
     if as_json:
-        typer.echo(json.dumps(_document(found, runs)))
+        typer.echo(json.dumps(_document(found, runs, failures)))
     else:
         _print_result(found)
         if runs:
@@ -204,7 +204,9 @@ def _rated(
     return certified_ratio(run, found), collected_reward(run, options.period, Kernel.DECODE)
 
 
-def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) -> dict[str, Any]:
+def _document(
+    found: HindsightResult, runs: list[tuple[CertifiedRatio, float]], failures: Failures
+) -> dict[str, Any]:
     return {
         "objective": "reward",
         "trace": found.name,
@@ -219,6 +221,7 @@ def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) 
         "wall_s": found.wall_s,
         "proof_s": found.proof_s,
         "policies": [asdict(ratio) | {"reward_of_all_starts": reward} for ratio, reward in runs],
+        "failures": list(failures.messages),
     }
 
 

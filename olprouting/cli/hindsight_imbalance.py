@@ -65,7 +65,7 @@ def least_imbalance(
             saving.save(lambda: found.write(folder))
     ratios = [imbalance_ratio(run, found) for run in runs]
     if as_json:
-        typer.echo(json.dumps(_document(found, ratios)))
+        typer.echo(json.dumps(_document(found, ratios, failures)))
     else:
         _print_result(found)
         if ratios:
@@ -109,7 +109,9 @@ def _runs(
     return runs, False
 
 
-def _document(found: ImbalanceResult, ratios: list[ImbalanceRatio]) -> dict[str, Any]:
+def _document(
+    found: ImbalanceResult, ratios: list[ImbalanceRatio], failures: Failures
+) -> dict[str, Any]:
     return {
         "objective": "imbalance",
         "trace": found.trace.name,
@@ -121,6 +123,7 @@ def _document(found: ImbalanceResult, ratios: list[ImbalanceRatio]) -> dict[str,
         "stop_reason": str(found.stop_reason),
         "wall_s": found.wall_s,
         "policies": [asdict(ratio) for ratio in ratios],
+        "failures": list(failures.messages),
     }
 
 

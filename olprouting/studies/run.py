@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import Failures, InputError, NotWrittenError
 from olprouting.locks import only_writer
+from olprouting.studies.dask_cluster import SchedulerLostError, run_on_dask
 from olprouting.studies.manifest import FILE, Manifest
 from olprouting.studies.outcome import CELLS, FAILURES
 from olprouting.studies.processes import run_here, run_in_processes
@@ -44,8 +45,8 @@ class StudyStatus:
     interrupted
         Whether Ctrl-C ended the command.
     problems
-        What could not be written, a line each. All finished cells are in the folder, save one that
-        the journal had no room for, with which the command ended.
+        What ended the command early, or could not be written, a line each. All finished cells are
+        in the folder, save one that the journal had no room for.
     """
 
     name: str
@@ -127,17 +128,17 @@ def run_study(
         manifest = _manifest(study, folder, study_file, force=force)
         manifest.with_run(command, f"dask {dask}" if dask else f"{jobs} processes").write(folder)
         interrupted = False
-        unwritten = Failures()
+        stops = Failures()
         try:
-            with unwritten.kept(NotWrittenError):
+            with stops.kept((NotWrittenError, SchedulerLostError)):
                 _run_what_is_left(study, Store(folder), jobs, dask, on_progress)
         except KeyboardInterrupt:
             interrupted = True
         results = Results.read(folder)
-        with unwritten.kept(NotWrittenError):
+        with stops.kept(NotWrittenError):
             results.write_tables()
         status = _status(results)
-    return replace(status, interrupted=interrupted, problems=unwritten.messages)
+    return replace(status, interrupted=interrupted, problems=stops.messages)
 
 
 def _run_what_is_left(
@@ -207,8 +208,6 @@ def _manifest(
 
 def _outcomes(cells: Sequence[Cell], jobs: int, dask: str | None) -> Generator[Outcome, None, None]:
     if dask is not None:
-        from olprouting.studies.dask_cluster import run_on_dask
-
         return run_on_dask(cells, dask, jobs)
     if jobs == 1:
         return run_here(cells)
