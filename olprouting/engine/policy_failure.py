@@ -28,10 +28,10 @@ def policy_failure(
     """
     when = f"decision {decision} (iteration {iteration})"
     if isinstance(error, InputError):  # ours: it says all that there is to say
-        return PolicyError(f"policy {policy.name} failed at {when}: {error}")
+        return PolicyError(f"policy {policy.name!r} failed at {when}: {error}")
     what = f"{type(error).__name__}: {error}"
     place = traceback.extract_tb(error.__traceback__)[-1]
     return PolicyError(
-        f"policy {policy.name} raised at {when}: {' '.join(what.split())} "
+        f"policy {policy.name!r} raised at {when}: {' '.join(what.split())} "
         f"({Path(place.filename).name}, line {place.lineno})"
     )

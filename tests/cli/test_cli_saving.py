@@ -67,7 +67,7 @@ def test_a_rule_that_raises_costs_its_own_rows_only(command, table, late, tmp_pa
     out = tmp_path / "out"
     result = run(*command, "--policies", f"jsq,{late},round-robin", "--out", str(out))
     (problem,) = problems(result)
-    assert f"policy {late} raised at decision 6" in problem
+    assert f"policy {late!r} raised at decision 6" in problem
     assert "RuntimeError: boom (late.py, line 9)" in problem
     policies = pd.read_csv(out / table)["policy"].tolist()
     assert [name for name in policies if name != "bid-price"] == ["jsq", "round-robin"]
@@ -86,7 +86,7 @@ def test_hindsight_rates_the_rules_that_do_not_raise(command, late, tmp_path):
     """Catches the loss of the bound, and of the rules that were finished."""
     result = run(*command, "--policies", f"jsq,{late},round-robin", "--out", str(tmp_path / "out"))
     (problem,) = problems(result)
-    assert f"policy {late} raised at decision 6" in problem
+    assert f"policy {late!r} raised at decision 6" in problem
     assert "round-robin" in result.stdout
     assert list((tmp_path / "out").glob("hindsight*.json"))
 

@@ -51,7 +51,7 @@ def test_what_a_rule_raises_is_one_line_with_the_decision_and_the_place(fail, me
     trace = from_profile("azure-2023-conv-like", 30, np.random.default_rng(0))
     with pytest.raises(PolicyError) as caught:
         simulate(trace, Cluster.homogeneous(2, 4), FunctionPolicy("late", route), backlog=6)
-    assert str(caught.value) == "policy late " + message.format(
+    assert str(caught.value) == "policy 'late' " + message.format(
         when=f"decision 3 (iteration {met[2]})",
         file=Path(__file__).name,
         line=fail.__code__.co_firstlineno + 1,
