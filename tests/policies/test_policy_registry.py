@@ -143,7 +143,7 @@ def test_an_error_inside_a_rule_is_named_and_is_the_rules_own() -> None:
         yield 0, 0
         raise TypeError("my own mistake")
 
-    with pytest.raises(PolicyError, match="'broken' raised .*: my own mistake") as caught:
+    with pytest.raises(PolicyError, match=r"'broken' raised .*: my own mistake") as caught:
         simulate(TRACE, CLUSTER, FunctionPolicy("broken", broken), backlog=5)
     assert isinstance(caught.value.__cause__, TypeError)
 
