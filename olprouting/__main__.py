@@ -3,11 +3,12 @@
 import signal
 
 from olprouting.cli.interrupts import exit_on_interrupt
+from olprouting.cli.streams import lenient_streams
 
 
 def main() -> None:
     """Run the command line."""
-    with exit_on_interrupt():
+    with lenient_streams(), exit_on_interrupt():
         from olprouting.cli.app import main as run
 
         try:

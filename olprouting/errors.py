@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 Member = TypeVar("Member", bound=StrEnum)
 
@@ -22,6 +24,53 @@ class InputError(ValueError):
 
 class SolverUnavailableError(InputError):
     """A solver that is known by name but not installed or not licensed on this machine."""
+
+
+class PolicyError(InputError):
+    """A routing rule that failed in the middle of a run; the message says where."""
+
+
+class NotWrittenError(InputError):
+    """Results that could not be written: a full disk, no permission, a folder that is gone.
+
+    Parameters
+    ----------
+    message
+        What could not be written, and why.
+    written
+        Files of the same result that are there.
+    """
+
+    def __init__(self, message: str, written: tuple[Path, ...] = ()) -> None:
+        super().__init__(message)
+        self.written = written
+
+
+class Failures:
+    """Parts of a question that failed, while the others go on."""
+
+    def __init__(self) -> None:
+        self._errors: list[InputError] = []
+
+    @contextmanager
+    def kept(
+        self, kind: type[InputError] | tuple[type[InputError], ...] = InputError
+    ) -> Iterator[None]:
+        """Keep an error of the block, which is a part, if it is of this kind."""
+        try:
+            yield
+        except kind as error:
+            self._errors.append(error)
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """A line per failure, none twice."""
+        return tuple(dict.fromkeys(map(str, self._errors)))
+
+    def raise_first(self) -> None:
+        """Raise the first error that was kept, if there is one: for when nothing else is left."""
+        if self._errors:
+            raise self._errors[0]
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -1,18 +1,106 @@
-"""Writing what results consist of: tables, documents, figures."""
+"""Writing results: every file appears whole or not at all, and one that fails costs no other."""
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from olprouting.errors import NotWrittenError
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Mapping
 
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Part = str | pd.DataFrame | Axes | Figure
+    Part = str | pd.DataFrame | Callable[[Path], object]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a path in the same folder to write to; at the end, what it holds becomes `path`.
+
+    Whatever happens meanwhile, `path` is as it was before, or whole. What is no regular file, such
+    as a pipe, is written to directly.
+
+    Raises
+    ------
+    NotWrittenError
+        If writing fails.
+    """
+    try:
+        with _replacing(path) as unfinished:
+            yield unfinished
+    except OSError as error:
+        raise NotWrittenError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    if is_stream(path):
+        yield path
+        return
+    target = Path(os.path.realpath(path))  # a link goes on to point there
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError("it is write-protected")
+    unfinished = target.with_name(f".{os.getpid()}-{target.name}")
+    try:
+        yield unfinished
+        unfinished.replace(target)
+    finally:
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+
+
+def is_stream(path: Path) -> bool:
+    """Whether there is something at `path` that cannot be replaced: a pipe, a device, a folder."""
+    return path.exists() and (path.is_relative_to("/dev") or not path.is_file())
+
+
+def reason(error: OSError) -> str:
+    """Return why the system refused, in one line."""
+    return " ".join((error.strerror or str(error)).split())
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text as UTF-8 and return its path; see `replacing`."""
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return path
+
+
+def write_table(frame: pd.DataFrame, path: Path) -> Path:
+    """Write a table without its index, to Parquet or CSV by suffix; floats keep every digit.
+
+    Returns
+    -------
+    Path
+        `path`; see `replacing` for errors.
+    """
+    with replacing(path) as unfinished:
+        _write_table(frame, unfinished)
+    return path
+
+
+def _write_table(frame: pd.DataFrame, path: Path) -> None:
+    if path.suffix == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_csv(path, index=False)
+
+
+def drawn(plot: Callable[[], Axes | Figure]) -> Callable[[Path], None]:
+    """Return a part of a result that is drawn when it is written: after the numbers are safe."""
+
+    def write(path: Path) -> None:
+        figure = plot().get_figure(root=True)
+        assert figure is not None
+        figure.savefig(path, dpi=150)
+
+    return write
 
 
 def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:
@@ -23,31 +111,37 @@ def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:
     folder
         Where to.
     parts
-        By file name: text, tables (see `write_table`), and figures, or axes of them.
+        By file name: text, tables (see `write_table`), or functions that write to a given path,
+        such as `drawn` returns. They are written in this order.
 
     Returns
     -------
     tuple of Path
         The files written.
+
+    Raises
+    ------
+    NotWrittenError
+        If a part could not be written; all others are, and named in `written`.
     """
     import pandas as pd
 
-    folder.mkdir(parents=True, exist_ok=True)
+    written: list[Path] = []
+    failed: dict[str, list[str]] = {}
     for name, part in parts.items():
-        if isinstance(part, str):
-            (folder / name).write_text(part, encoding="utf-8")
-        elif isinstance(part, pd.DataFrame):
-            write_table(part, folder / name)
-        else:
-            figure = part.get_figure(root=True)
-            assert figure is not None
-            figure.savefig(folder / name, dpi=150)
-    return tuple(folder / name for name in parts)
-
-
-def write_table(frame: pd.DataFrame, path: Path) -> None:
-    """Write a table without its index, to Parquet or CSV by suffix; floats keep every digit."""
-    if path.suffix == ".parquet":
-        frame.to_parquet(path, index=False)
-    else:
-        frame.to_csv(path, index=False)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with _replacing(folder / name) as path:
+                if isinstance(part, str):
+                    path.write_text(part, encoding="utf-8")
+                elif isinstance(part, pd.DataFrame):
+                    _write_table(part, path)
+                else:
+                    part(path)
+            written.append(folder / name)
+        except OSError as error:
+            failed.setdefault(reason(error), []).append(name)
+    if failed:
+        troubles = [f"{', '.join(names)} ({why})" for why, names in failed.items()]
+        raise NotWrittenError(f"{folder}: cannot write {', '.join(troubles)}", tuple(written))
+    return tuple(written)

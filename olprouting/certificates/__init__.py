@@ -2,7 +2,7 @@
 
 from olprouting.certificates.document import certificate, verify
 from olprouting.certificates.many import Findings, verify_lines, write_certificates
-from olprouting.certificates.prove_decision import prove_decision
+from olprouting.certificates.prove_decision import proofs, prove_decision
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "certificate",
+    "proofs",
     "prove_decision",
     "verify",
     "verify_lines",

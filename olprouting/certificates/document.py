@@ -38,7 +38,9 @@ _HOLD_THEIR_PROBLEM = {HINDSIGHT: verify_hindsight, IMBALANCE: verify_imbalance}
 
 
 def certificate(
-    instance: Decision | PeriodProblem, result: SolveResult | PeriodResult
+    instance: Decision | PeriodProblem,
+    result: SolveResult | PeriodResult,
+    proof: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a result with its instance and the strongest checkable proof of its bound.
 
@@ -48,6 +50,8 @@ def certificate(
         What was solved.
     result
         What any backend returned.
+    proof
+        Of a decision's bound, if there is one already (`prove_decision`).
 
     Returns
     -------
@@ -65,7 +69,7 @@ def certificate(
         from olprouting.certificates.prove_decision import prove_decision
 
         assert isinstance(result, SolveResult)
-        saved["proof"] = prove_decision(instance, result.assignment)
+        saved["proof"] = proof or prove_decision(instance, result.assignment)
     return saved
 
 

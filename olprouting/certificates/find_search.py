@@ -8,10 +8,12 @@ sums beyond, here and in many windows to come.
 from __future__ import annotations
 
 import time
+from math import inf
 from typing import TYPE_CHECKING
 
 from olprouting.certificates.decision_search import Search, TooLongError
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
+from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -28,18 +30,22 @@ LIMIT_S = 15.0
 
 
 def find_search(
-    given: Decision, decision: ExactDecision, target: Fraction
+    given: Decision, decision: ExactDecision, target: Fraction, end_s: float = inf
 ) -> tuple[list[int], list[Peaks]] | None:
-    """Return an order and bounds with which a search proves `target`, or None."""
+    """Return an order and bounds with which a search proves `target`, or None.
+
+    There are none if the search takes too long, or beyond `end_s` (`time.monotonic`), or finds an
+    assignment that is worth less.
+    """
     if not (decision.fills and decision.whole_tokens and decision.admissions):
         return None
     workers = [g for g, slots in enumerate(decision.slots) if slots > 0]
     # twins side by side, few slots first: their windows hold few subsets
     order = sorted(workers, key=lambda g: (decision.slots[g], decision.loads[g], g))
-    finder = _Finder(given, decision, target, order)
+    finder = _Finder(given, decision, target, order, end_s)
     try:
         finder.run()
-    except TooLongError:
+    except (TooLongError, DoesNotHoldError):
         return None
     return order, finder.found
 
@@ -48,12 +54,17 @@ class _Finder(Search):
     """A search that adds bounds as it goes."""
 
     def __init__(
-        self, given: Decision, decision: ExactDecision, target: Fraction, order: list[int]
+        self,
+        given: Decision,
+        decision: ExactDecision,
+        target: Fraction,
+        order: list[int],
+        end_s: float,
     ) -> None:
         super().__init__(decision, target, order)
         self._given = given
         self.found: list[Peaks] = []
-        self._began = time.perf_counter()
+        self._end_s = min(time.monotonic() + LIMIT_S, end_s)
 
     def window(self, sums: list[int]) -> tuple[int, int]:
         """Return the window after ruling out what the relaxation rules out at its ends."""
@@ -84,6 +95,7 @@ class _Finder(Search):
             raise TooLongError
 
     def _relaxed(self, sums: list[int]) -> Peaks | None:
-        if time.perf_counter() - self._began > LIMIT_S:
+        if time.monotonic() >= self._end_s:
             raise TooLongError
-        return relaxed_peaks(self._given, dict(zip(self.order, sums, strict=False)))
+        fixed = dict(zip(self.order, sums, strict=False))
+        return relaxed_peaks(self._given, fixed, self._end_s)

@@ -6,7 +6,9 @@ the strongest. See `decision_bounds` for the arguments.
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates.decision_bounds import (
@@ -28,8 +30,11 @@ if TYPE_CHECKING:
     from olprouting.certificates.decision_value import Pairs
     from olprouting.instances import Decision
 
-    Proof = dict[str, Any]
+Proof = dict[str, Any]
 
+
+NO_PROOF: Proof = {"kind": "zero", "bound": "0"}
+"""That no imbalance is negative."""
 
 LITTLE_WORK = 100_000
 """An enumeration that touches no more loads is made before a search is tried (hundredths of a
@@ -51,37 +56,52 @@ def prove_decision(decision: Decision, pairs: Pairs | None) -> Proof:
     dict
         ``kind`` and ``bound``, a fraction as text, and what the kind needs.
     """
+    *_, strongest = proofs(decision, pairs)
+    return strongest
+
+
+def proofs(decision: Decision, pairs: Pairs | None, time_limit_s: float = inf) -> Iterator[Proof]:
+    """Yield ever stronger proofs, `NO_PROOF` first; the last is that of `prove_decision`.
+
+    Parameters
+    ----------
+    decision, pairs
+        As for `prove_decision`.
+    time_limit_s
+        Seconds after which no more is tried.
+    """
+    yield NO_PROOF
+    end_s = time.monotonic() + time_limit_s
     exact = ExactDecision.from_document(read_exact(decision.to_json(), "decision"))
     value = None if pairs is None else weighted_imbalance(exact, loads_after(exact, pairs))
-    best: tuple[Fraction, Proof] = (Fraction(0), {"kind": "zero"})
-    for bound, proof in _proofs(decision, exact, pairs):
-        if bound > best[0]:
-            best = bound, proof
-        if value is not None and best[0] >= value:
-            break
-    return {**best[1], "bound": written(best[0])}
+    best = Fraction(0)
+    for bound, proof in _proofs(decision, exact, pairs, end_s):
+        if bound > best:
+            best = bound
+            yield {**proof, "bound": written(bound)}
+        if (value is not None and best >= value) or time.monotonic() >= end_s:
+            return
 
 
 def _proofs(
-    decision: Decision, exact: ExactDecision, pairs: Pairs | None
+    decision: Decision, exact: ExactDecision, pairs: Pairs | None, end_s: float
 ) -> Iterator[tuple[Fraction, Proof]]:
-    yield Fraction(0), {"kind": "zero"}
     level = level_bound(exact)
     if level is not None:
         yield rounded_up(exact, level), {"kind": "level"}
     at_optimum = None if pairs is None else peaks_at(exact, pairs)
     if at_optimum is not None:
         yield peaks_bound(exact, at_optimum), _peaks_proof(exact, at_optimum)
-    elif exact.admissions and (relaxed := relaxed_peaks(decision)) is not None:
+    elif exact.admissions and (relaxed := relaxed_peaks(decision, end_s=end_s)) is not None:
         yield peaks_bound(exact, relaxed), _peaks_proof(exact, relaxed)
     least = enumerated(exact, LITTLE_WORK)
     if least is None and pairs is not None:
         value = weighted_imbalance(exact, loads_after(exact, pairs))
-        found = find_search(decision, exact, value)
+        found = find_search(decision, exact, value, end_s)
         if found is not None:
             order, bounds = found
             yield value, {"kind": "search", "order": order, "bounds": [*map(_shares, bounds)]}
-    if least is None:
+    if least is None and time.monotonic() < end_s:
         least = enumerated(exact)
     if least is not None:
         yield least, {"kind": "enumeration"}

@@ -7,6 +7,8 @@ G gamma^h times the shares; whatever rounding does to them, `peaks_bound` is val
 
 from __future__ import annotations
 
+import math
+import time
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
 
-LIMIT_S = 30.0
-"""Seconds for the relaxation, which may be far larger than what the decision took to solve."""
+LIMIT_S = 10.0
+"""Seconds for the relaxation, which may be far larger than what the decision took to solve, and
+during which Ctrl-C waits."""
 
 UNIT = 2**44
 """Shares are multiples of 1/UNIT."""
@@ -34,7 +37,9 @@ PRICE_UNIT = 2**20
 """Prices of slots, in tokens, are multiples of 1/PRICE_UNIT."""
 
 
-def relaxed_peaks(decision: Decision, sums: Mapping[int, int] | None = None) -> Peaks | None:
+def relaxed_peaks(
+    decision: Decision, sums: Mapping[int, int] | None = None, end_s: float = math.inf
+) -> Peaks | None:
     """Return the shares and slot prices of the linear relaxation's dual, or None on failure.
 
     Parameters
@@ -43,6 +48,8 @@ def relaxed_peaks(decision: Decision, sums: Mapping[int, int] | None = None) -> 
         The decision.
     sums
         Sums of new sizes of some workers, which the relaxation keeps to.
+    end_s
+        When to give up (`time.monotonic`).
     """
     from scipy.optimize import linprog
 
@@ -56,7 +63,7 @@ def relaxed_peaks(decision: Decision, sums: Mapping[int, int] | None = None) -> 
         b_eq=program.right_side("tokens", "number", "all"),
         bounds=program.limits(sums or {}),
         method="highs",
-        options={"time_limit": LIMIT_S},
+        options={"time_limit": max(0.0, min(LIMIT_S, end_s - time.monotonic()))},
     )
     if result.status != 0:
         return None

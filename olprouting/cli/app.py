@@ -21,6 +21,7 @@ from olprouting.cli.theory import theory
 from olprouting.cli.traces import traces_app
 from olprouting.cli.verify import verify
 from olprouting.errors import InputError
+from olprouting.files import reason
 
 BAD_INPUT = 2
 
@@ -71,11 +72,16 @@ def _options(
 def main() -> None:
     """Run the command line.
 
-    Bad input is one line on stderr and exit code 2; Ctrl-C ends with code 130.
+    Bad input, and what the system refuses, is one line on stderr and exit code 2; Ctrl-C ends with
+    code 130.
     """
     with exit_on_interrupt():
         try:
             app()
         except InputError as error:
             typer.echo(f"olprouting: {error}", err=True)
+            sys.exit(BAD_INPUT)
+        except OSError as error:
+            place = f"{error.filename}: " if error.filename else ""
+            typer.echo(f"olprouting: {place}{reason(error)}", err=True)
             sys.exit(BAD_INPUT)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli.saving import Saving, make_folder, own_file, own_folder
 from olprouting.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ ModelOption = Annotated[Path, typer.Option("--out", help="File for the model (JS
 
 @forecast_app.command()
 def evaluate(
+    context: typer.Context,
     trace: o.TraceOption = o.DEFAULT_TRACE,
     horizon: WindowOption = 80,
     forecasts: ForecastsOption = None,
@@ -52,7 +54,7 @@ def evaluate(
     as_json: o.JsonOption = False,
 ) -> None:
     """Fit forecasts to the first requests of a trace and judge them on the later ones."""
-    folder = None if out is None else o.writable_folder(out)
+    folder = None if out is None else own_folder(context, out)
     from olprouting.cli.progress import progress_bar
     from olprouting.forecast_report import DEFAULT_FORECASTS, evaluate_forecasts
 
@@ -67,19 +69,19 @@ def evaluate(
             seed=seed,
             on_progress=advance,
         )
-    written = report.write(folder) if folder is not None and report.forecasts else ()
+    saving = Saving()
+    if folder is not None and report.forecasts:
+        saving.save(lambda: report.write(folder))
     if as_json:
         typer.echo(json.dumps(report.to_document()))
     else:
         _print(report)
-    for path in written:
-        typer.echo(f"wrote {path}", err=True)
-    if report.interrupted:
-        raise KeyboardInterrupt
+    saving.end(report.failures, interrupted=report.interrupted)
 
 
 @forecast_app.command()
 def train(
+    context: typer.Context,
     out: ModelOption,
     trace: o.TraceOption = o.DEFAULT_TRACE,
     horizon: WindowOption = 80,
@@ -87,19 +89,21 @@ def train(
     seed: o.SeedOption = 0,
 ) -> None:
     """Train the learned forecast on a trace and save it, for --forecast learned:FILE."""
-    o.writable_folder(out.parent)
+    make_folder(out.parent)
+    own_file(context, out)
     from olprouting.cli.progress import progress_bar
     from olprouting.forecasts.learned import train_learned
 
     history = _requests(trace, requests, seed)
     with progress_bar() as advance:
         model = train_learned(history, horizon, seed=seed, on_progress=advance)
-    model.save(out)
+    saving = Saving()
+    saving.save(lambda: [model.save(out)])
     typer.echo(
         f"trained on {len(history)} requests of {history.name} "
         f"({model.provenance['rows']} rows), horizon {horizon}"
     )
-    typer.echo(f"wrote {out}", err=True)
+    saving.end()
 
 
 def _requests(name: str, requests: int | None, seed: int) -> Trace:

@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli.saving import FOR_VERIFY, Saving, own_folder
 from olprouting.cli.tables import print_table
+from olprouting.files import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from olprouting.gaps import GapReport, PolicyGaps
+
+CERTIFICATES = "certificates.jsonl"
 
 PoliciesOption = Annotated[
     str | None,
@@ -35,6 +39,7 @@ OutOption = Annotated[
 
 
 def gaps(
+    context: typer.Context,
     trace: o.TraceOption = o.DEFAULT_TRACE,
     policies: PoliciesOption = None,
     workers: o.WorkersOption = 8,
@@ -69,7 +74,7 @@ def gaps(
     Without arguments: 2,000 requests drawn from the embedded profile of the Azure 2023
     conversation trace.
     """
-    folder = None if out is None else o.writable_folder(out)
+    folder = None if out is None else own_folder(context, out)
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.forecasts import make_forecast
     from olprouting.gaps import DEFAULT_POLICIES, measure_gaps
@@ -107,34 +112,34 @@ def gaps(
             seed=seed,
             on_progress=advance,
         )
-    written = report.write(folder) if folder is not None and report.records else ()
+    saving = Saving()
+    if folder is not None:
+        (folder / CERTIFICATES).unlink(missing_ok=True)  # an earlier run's
+        if report.records:
+            saving.save(lambda: report.write(folder))
     if as_json:
         typer.echo(json.dumps(report.to_document()))
     else:
         _print(report)
-    for path in written:
-        typer.echo(f"wrote {path}", err=True)
-    if folder is not None:
-        _certify(report, folder / "certificates.jsonl")
-    if report.interrupted:
-        raise KeyboardInterrupt
+    interrupted = report.interrupted or saving.interrupted
+    if folder is not None and report.judged and not interrupted:
+        _certify(saving, report, folder / CERTIFICATES)
+    saving.end(report.failures, interrupted=interrupted)
 
 
-def _certify(report: GapReport, path: Path) -> None:
+def _certify(saving: Saving, report: GapReport, path: Path) -> None:
     """Write the certificates of a finished report; Ctrl-C keeps those proven until then."""
     from olprouting.certificates import write_certificates
     from olprouting.cli.progress import progress_bar
 
-    path.unlink(missing_ok=True)  # an earlier run's
-    if report.interrupted or not report.judged:
-        return
-    try:
-        with progress_bar() as advance:
-            write_certificates(
-                [(one.decision, one.result, one.choice()) for one in report.judged], path, advance
-            )
-    finally:
-        typer.echo(f"wrote {path}, for `olprouting verify`", err=True)
+    solved = [(one.decision, one.result, one.choice()) for one in report.judged]
+
+    def write() -> list[Path]:
+        with replacing(path) as unfinished, progress_bar() as advance, saving.part():
+            write_certificates(solved, unfinished, advance)
+        return [path]
+
+    saving.save(write, FOR_VERIFY)
 
 
 def _print(report: GapReport) -> None:

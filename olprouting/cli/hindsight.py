@@ -11,8 +11,9 @@ import typer
 from olprouting.cli import options as o
 from olprouting.cli import period_options as p
 from olprouting.cli.hindsight_imbalance import least_imbalance
+from olprouting.cli.saving import Saving, own_folder
 from olprouting.cli.tables import print_table
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import Failures, InputError, unknown_name
 
 if TYPE_CHECKING:
     from olprouting.hindsight import CertifiedRatio, HindsightResult
@@ -112,11 +113,11 @@ def hindsight(
             names,
             time_limit_s=time_limit,
             seed=seed,
-            folder=None if out is None else o.writable_folder(out),
+            folder=None if out is None else own_folder(context, out),
             as_json=as_json,
         )
         return
-    folder = None if out is None else o.writable_folder(out)
+    folder = None if out is None else own_folder(context, out)
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.engine.arguments import check_policy
     from olprouting.hindsight import hindsight as bound_and_schedule
@@ -144,27 +145,25 @@ def hindsight(
             seed=seed,
             on_progress=advance,
         )
-        written = found.write(folder) if folder is not None else ()
-        interrupted = found.stop_reason == "interrupted"
+        saving, failures = Saving(), Failures()
+        if folder is not None:
+            saving.save(lambda: found.write(folder))
+        interrupted = saving.interrupted or found.stop_reason == "interrupted"
         runs: list[tuple[CertifiedRatio, float]] = []
         if not interrupted:
             try:
                 for name in names:
-                    runs.append(  # noqa: PERF401 - what is finished is kept
-                        _rated(name, workload, cluster, options, found, seed, advance)
-                    )
+                    with failures.kept():
+                        runs.append(_rated(name, workload, cluster, options, found, seed, advance))
             except KeyboardInterrupt:
                 interrupted = True
     if as_json:
-        typer.echo(json.dumps(_document(found, runs)))
+        typer.echo(json.dumps(_document(found, runs, failures)))
     else:
         _print_result(found)
         if runs:
             _print_runs(runs)
-    for path in written:
-        typer.echo(f"wrote {path}", err=True)
-    if interrupted:
-        raise KeyboardInterrupt
+    saving.end(failures.messages, interrupted=interrupted)
 
 
 def _refuse_given(context: typer.Context, parameters: tuple[str, ...]) -> None:
@@ -205,7 +204,9 @@ def _rated(
     return certified_ratio(run, found), collected_reward(run, options.period, Kernel.DECODE)
 
 
-def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) -> dict[str, Any]:
+def _document(
+    found: HindsightResult, runs: list[tuple[CertifiedRatio, float]], failures: Failures
+) -> dict[str, Any]:
     return {
         "objective": "reward",
         "trace": found.name,
@@ -220,6 +221,7 @@ def _document(found: HindsightResult, runs: list[tuple[CertifiedRatio, float]]) 
         "wall_s": found.wall_s,
         "proof_s": found.proof_s,
         "policies": [asdict(ratio) | {"reward_of_all_starts": reward} for ratio, reward in runs],
+        "failures": list(failures.messages),
     }
 
 

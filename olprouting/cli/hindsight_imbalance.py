@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from olprouting.cli.saving import Saving
 from olprouting.cli.tables import print_table
-from olprouting.errors import InputError
+from olprouting.errors import Failures, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,9 +50,9 @@ def least_imbalance(
     policies = _maximal_policies(names, cluster.workers)
     longest_run(trace, cluster)  # what is too large is an error now, not after the runs
     announce_compilation()
+    saving, failures = Saving(), Failures()
     with progress_bar() as advance:
-        runs = _runs(trace, cluster, policies, seed, advance)
-        interrupted = len(runs) < len(policies)
+        runs, interrupted = _runs(trace, cluster, policies, seed, failures, advance)
         starts = [maximal_run(run, trace, cluster) for run in runs]
         found = hindsight_imbalance(
             trace,
@@ -60,18 +61,17 @@ def least_imbalance(
             start=min(starts, key=lambda run: total_imbalance(trace, cluster, run), default=None),
             on_progress=advance,
         )
-        written = found.write(folder) if folder is not None else ()
+        if folder is not None:
+            saving.save(lambda: found.write(folder))
     ratios = [imbalance_ratio(run, found) for run in runs]
     if as_json:
-        typer.echo(json.dumps(_document(found, ratios)))
+        typer.echo(json.dumps(_document(found, ratios, failures)))
     else:
         _print_result(found)
         if ratios:
             _print_ratios(found, ratios)
-    for path in written:
-        typer.echo(f"wrote {path}", err=True)
-    if interrupted or found.stop_reason == "interrupted":
-        raise KeyboardInterrupt
+    interrupted = interrupted or found.stop_reason == "interrupted"
+    saving.end(failures.messages, interrupted=interrupted)
 
 
 def _maximal_policies(names: list[str], workers: int) -> list[Policy]:
@@ -88,22 +88,30 @@ def _maximal_policies(names: list[str], workers: int) -> list[Policy]:
 
 
 def _runs(
-    trace: Trace, cluster: Cluster, policies: list[Policy], seed: int, advance: OnProgress
-) -> list[SimulationResult]:
-    """Return the runs of the policies; after Ctrl-C, of those that are done."""
+    trace: Trace,
+    cluster: Cluster,
+    policies: list[Policy],
+    seed: int,
+    failures: Failures,
+    advance: OnProgress,
+) -> tuple[list[SimulationResult], bool]:
+    """Return the runs of the policies that do not fail, until Ctrl-C; and whether it came."""
     from olprouting.engine import simulate
 
     runs: list[SimulationResult] = []
     for policy in policies:
         on_progress = partial(advance, f"run {policy.name}")
-        run = simulate(trace, cluster, policy, seed=seed, on_progress=on_progress)
-        if run.interrupted:
-            break
-        runs.append(run)
-    return runs
+        with failures.kept():
+            run = simulate(trace, cluster, policy, seed=seed, on_progress=on_progress)
+            if run.interrupted:
+                return runs, True
+            runs.append(run)
+    return runs, False
 
 
-def _document(found: ImbalanceResult, ratios: list[ImbalanceRatio]) -> dict[str, Any]:
+def _document(
+    found: ImbalanceResult, ratios: list[ImbalanceRatio], failures: Failures
+) -> dict[str, Any]:
     return {
         "objective": "imbalance",
         "trace": found.trace.name,
@@ -115,6 +123,7 @@ def _document(found: ImbalanceResult, ratios: list[ImbalanceRatio]) -> dict[str,
         "stop_reason": str(found.stop_reason),
         "wall_s": found.wall_s,
         "policies": [asdict(ratio) for ratio in ratios],
+        "failures": list(failures.messages),
     }
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from olprouting.cli.saving import own_file
 from olprouting.errors import InputError
+from olprouting.files import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,6 +95,7 @@ def show(
 
 @instances_app.command()
 def export(
+    context: typer.Context,
     name: NameArgument,
     out: Annotated[Path, typer.Option(help="The file: .json, or .lp or .mps for the model.")],
     certificate: Annotated[
@@ -108,6 +111,7 @@ def export(
     from olprouting.library import best_known
 
     entry = best_known(name)
+    own_file(context, out)
     if out.suffix in (".lp", ".mps") and certificate is None:
         _export_model(entry, out)
         return
@@ -116,10 +120,7 @@ def export(
     text = entry.text()
     if certificate is not None:
         text = json.dumps(entry.certificate(certificate)) + "\n"
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error})") from None
+    write_text(out, text)
 
 
 def _export_model(entry: Entry, out: Path) -> None:

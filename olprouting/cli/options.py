@@ -164,24 +164,6 @@ def make_cluster(workers: int, slots: int, step_time: str, kv_tokens: int | None
     return Cluster.homogeneous(workers, slots, kv_tokens=kv_tokens, step_time=preset)
 
 
-def writable_folder(folder: Path) -> Path:
-    """Return `folder`, created if need be, after writing to it and removing what was written.
-
-    Raises
-    ------
-    InputError
-        If it cannot be created or written to.
-    """
-    probe = folder / ".olprouting-probe"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe.write_bytes(b"")
-        probe.unlink()
-    except OSError as error:
-        raise InputError(f"--out {folder}: cannot write there: {error.strerror}") from None
-    return folder
-
-
 def read_text(file: Path) -> str:
     """Return what a file holds, without a byte-order mark.
 

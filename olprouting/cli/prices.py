@@ -11,10 +11,10 @@ import typer
 from olprouting.cli import options as o
 from olprouting.cli import period_options as p
 from olprouting.cli.price_tables import print_front, print_report, warn_never_started
+from olprouting.cli.saving import Saving, own_folder
 from olprouting.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from olprouting.instances import Cluster, Trace
@@ -101,6 +101,7 @@ TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact
 
 
 def prices(
+    context: typer.Context,
     trace: o.TraceOption = o.DEFAULT_TRACE,
     requests: p.RequestsOption = DEFAULT_REQUESTS,
     weights: p.WeightsOption = "tail-latency",
@@ -143,7 +144,7 @@ def prices(
     Without arguments: 250 requests drawn from the embedded profile of the Azure 2023 conversation
     trace, at 0.4 requests per period.
     """
-    folder = None if out is None else o.writable_folder(out)
+    folder = None if out is None else own_folder(context, out)
     from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions
 
     cluster = o.make_cluster(devices, slots, step_time, kv_tokens)
@@ -234,13 +235,15 @@ class _Study:
                 time_limit_s=self.options.time_limit_s,
                 **self.conditions(advance),
             )
-        written = report.write(folder) if folder is not None and report.runs else ()
+        saving = Saving()
+        if folder is not None and report.runs:
+            saving.save(lambda: report.write(folder))
         if as_json:
             typer.echo(json.dumps(report.to_document()))
         else:
             print_report(report)
         warn_never_started(report)
-        _finish(written, report.interrupted)
+        saving.end(report.failures, interrupted=report.interrupted)
 
     def trace_front(self, metrics: str, folder: Path | None, as_json: bool) -> None:
         """Print which trade-offs between two metrics the published weights reach."""
@@ -258,19 +261,14 @@ class _Study:
                 chosen,  # type: ignore[arg-type]  # their number is checked there
                 **self.conditions(advance),
             )
-        written = front.write(folder) if folder is not None and front.points else ()
+        saving = Saving()
+        if folder is not None and front.points:
+            saving.save(lambda: front.write(folder))
         if as_json:
             typer.echo(json.dumps(front.to_document()))
         else:
             print_front(front, list(WEIGHT_SETS))
-        _finish(written, front.interrupted)
-
-
-def _finish(written: Iterable[Path], interrupted: bool) -> None:
-    for path in written:
-        typer.echo(f"wrote {path}", err=True)
-    if interrupted:
-        raise KeyboardInterrupt
+        saving.end(interrupted=front.interrupted)
 
 
 def _normalizer(text: str) -> float | str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli.saving import Saving, own_file
 from olprouting.cli.tables import read_table
 from olprouting.files import write_table
 
@@ -60,6 +61,7 @@ TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per solve
 
 
 def simulate(
+    context: typer.Context,
     policy: PolicyOption = "br0",
     trace: o.TraceOption = o.DEFAULT_TRACE,
     workers: o.WorkersOption = 8,
@@ -105,7 +107,7 @@ def simulate(
 
     for target in (series, requests_out):
         if target is not None:
-            writable_target(target)
+            own_file(context, writable_target(target))
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.engine import KvOptions, replay_policy
     from olprouting.engine import simulate as run
@@ -156,13 +158,13 @@ def simulate(
             series_every=every if series is not None else None,
             on_progress=lambda done, total: advance(rule.name, done, total),
         )
+    saving = Saving()
     if series is not None:
-        write_table(result.series_frame(), series)
+        saving.save(lambda: [write_table(result.series_frame(), series)])
     if requests_out is not None:
-        write_table(result.to_frame(), requests_out)
+        saving.save(lambda: [write_table(result.to_frame(), requests_out)])
     _print(result, rule.results if isinstance(rule, ExactPolicy) else None, as_json)
-    if result.interrupted:
-        raise KeyboardInterrupt
+    saving.end(interrupted=result.interrupted)
 
 
 def _print(result: SimulationResult, solves: list[SolveResult] | None, as_json: bool) -> None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from math import inf
 from pathlib import Path  # noqa: TC003 (Typer reads the annotations)
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olprouting.cli.options import read_text
+from olprouting.cli.saving import FOR_VERIFY, Saving, own_file
 from olprouting.errors import InputError
+from olprouting.files import write_text
 
 if TYPE_CHECKING:
-    from olprouting.exact import SolveOptions
     from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
 
 
 def solve(
+    context: typer.Context,
     file: Annotated[
         Path,
         typer.Argument(help="A decision (olprouting/decision/1) or period (.../period/1), JSON."),
@@ -34,7 +37,10 @@ def solve(
         str | None,
         typer.Option(help="Period, form integer: lp-relaxation or fixed-integers."),
     ] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds of solving.")] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds of solving; the proof for --out gets what is left of them."),
+    ] = None,
     threads: Annotated[int, typer.Option(help="Solver threads.")] = 1,
     seed: Annotated[int, typer.Option(help="The solver's random seed.")] = 0,
     export: Annotated[
@@ -50,26 +56,54 @@ def solve(
 ) -> None:
     """Solve one routing decision or one period to proven optimality."""
     # imported here: it takes its time, and `olprouting --help` must not wait for it
+    from olprouting import exact
+    from olprouting.certificates import proofs
+    from olprouting.certificates.prove_decision import NO_PROOF
     from olprouting.exact import SolveOptions
+    from olprouting.exact.period import export_period, solve_period
+    from olprouting.instances import Decision, PeriodProblem, StopReason
 
     text = read_text(file)
+    if out is not None:
+        own_file(context, out)
+    saving = Saving()
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text):
         _refuse("formulation", formulation, file, "a period; it takes --form")
-        problem, period = _solve_period(text, file, solver, form or "lp", prices, export, options)
+        problem = PeriodProblem.from_json(text, source=str(file))
+        if export is not None:
+            with saving.part():
+                export_period(problem, export, form or "lp")
+        period = solve_period(
+            problem, form=form or "lp", solver=solver, prices=prices, options=options
+        )
+        _save(saving, out, problem, period)
         if as_json:
             typer.echo(period.to_json())
         else:
             from olprouting.cli.period_report import print_period
 
             print_period(period)
-        _save(problem, period, out)
+        saving.end(interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
     _refuse("form", form, file, "a decision; it takes --formulation")
     _refuse("prices", prices, file, "a decision; it has none")
-    decision, result = _solve_decision(text, file, solver, formulation, export, options)
+    decision = Decision.from_json(text, source=str(file))
+    if export is not None:
+        with saving.part():
+            exact.export(decision, export, formulation or "size-class")
+    result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
+    _save(saving, out, decision, result, NO_PROOF)
     typer.echo(result.to_json() if as_json else result.summary())
-    _save(decision, result, out)
+    interrupted = result.stop_reason is StopReason.INTERRUPTED
+    if out is not None and not interrupted and not saving.interrupted:
+        left_s = inf if time_limit is None else time_limit - result.wall_s
+        proof = NO_PROOF
+        with saving.part():
+            for proof in proofs(decision, result.assignment, left_s):  # noqa: B007
+                pass
+        _save(saving, out, decision, result, proof)
+    saving.end(interrupted=interrupted)
 
 
 def _is_period(text: str) -> bool:
@@ -87,52 +121,17 @@ def _refuse(option: str, value: str | None, file: Path, why: str) -> None:
         raise InputError(f"--{option} {value!r}: {file} holds {why}")
 
 
-def _solve_decision(
-    text: str,
-    file: Path,
-    solver: str,
-    formulation: str | None,
-    export: Path | None,
-    options: SolveOptions,
-) -> tuple[Decision, SolveResult]:
-    from olprouting import exact
-    from olprouting.instances import Decision
-
-    decision = Decision.from_json(text, source=str(file))
-    if export is not None:
-        exact.export(decision, export, formulation or "size-class")
-    return decision, exact.solve(decision, solver=solver, formulation=formulation, options=options)
-
-
-def _solve_period(
-    text: str,
-    file: Path,
-    solver: str,
-    form: str,
-    prices: str | None,
-    export: Path | None,
-    options: SolveOptions,
-) -> tuple[PeriodProblem, PeriodResult]:
-    from olprouting.exact import period
-    from olprouting.instances import PeriodProblem
-
-    problem = PeriodProblem.from_json(text, source=str(file))
-    if export is not None:
-        period.export_period(problem, export, form)
-    return problem, period.solve_period(
-        problem, form=form, solver=solver, prices=prices, options=options
-    )
-
-
 def _save(
-    instance: Decision | PeriodProblem, result: SolveResult | PeriodResult, out: Path | None
+    saving: Saving,
+    out: Path | None,
+    instance: Decision | PeriodProblem,
+    result: SolveResult | PeriodResult,
+    proof: dict[str, Any] | None = None,
 ) -> None:
-    """Write the certificate, if one is asked for; finding a proof may take a while."""
+    """Write the certificate, if one is asked for."""
     if out is None:
         return
     from olprouting.certificates import certificate
 
-    try:
-        out.write_text(json.dumps(certificate(instance, result)) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{out}: cannot be written ({error})") from None
+    text = json.dumps(certificate(instance, result, proof)) + "\n"
+    saving.save(lambda: [write_text(out, text)], FOR_VERIFY)

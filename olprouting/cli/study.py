@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-FAILED = 1
+from olprouting.cli.saving import Saving
 
 study_app = typer.Typer(
     name="study", help="Run a grid of cells from a TOML file; report it.", no_args_is_help=True
@@ -65,10 +65,10 @@ def run(
         )
     typer.echo(status.summary())
     typer.echo(f"wrote {status.folder}", err=True)
-    if status.interrupted:
-        raise KeyboardInterrupt
+    problems = list(status.problems)
     if status.failures:
-        raise typer.Exit(FAILED)
+        problems.append(f"{len(status.failures)} cells failed; the same command runs them again")
+    Saving().end(problems, interrupted=status.interrupted)
 
 
 @study_app.command()

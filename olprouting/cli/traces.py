@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from olprouting.cli.saving import own_file
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -89,6 +91,7 @@ def info(
 
 @traces_app.command()
 def convert(
+    context: typer.Context,
     trace: TraceArgument,
     out: Annotated[Path, typer.Argument(help="Target: .csv, .csv.gz or .parquet.")],
     file_format: FormatOption = None,
@@ -117,7 +120,7 @@ def convert(
     from olprouting.traces import arrivals, filters
     from olprouting.traces.writing import writable_target, write_trace
 
-    writable_target(out)
+    own_file(context, writable_target(out))
     found, _ = _load(trace, seed, file_format, time_unit, zero_output, start_s, duration_s)
     found = filters.limit_tokens(
         found,

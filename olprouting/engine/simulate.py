@@ -23,9 +23,10 @@ from olprouting.engine.arguments import (
 )
 from olprouting.engine.initial_state import new_state
 from olprouting.engine.kv_options import KvMode, KvOptions
+from olprouting.engine.policy_failure import policy_failure
 from olprouting.engine.result import SimulationResult, collect
 from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
-from olprouting.errors import InputError
+from olprouting.errors import InputError, PolicyError
 from olprouting.forecasts import LengthForecast, Oracle
 from olprouting.forecasts.live import live_forecast
 from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
@@ -147,7 +148,9 @@ def simulate(
     Raises
     ------
     InputError
-        If arguments do not fit together or a policy returns inadmissible pairs.
+        If arguments do not fit together.
+    PolicyError
+        If the policy raises, or returns inadmissible pairs.
     """
     mode = release_mode(trace, backlog)
     horizon = max(policy.horizon, view_horizon or 0)
@@ -275,14 +278,18 @@ def _python_chunks(
         return project_truth(state.requests, state.workers, now, rules.prefill_steps, horizon)
 
     nothing = np.empty(0, np.int64)
-    done = 0
+    done = decisions = 0
     while done != max_iterations and advance(rules, state):
         view = observe(rules, state)
         position, worker = nothing, nothing
         if policy.needs_residents:
             view = view._replace(devices=device_view(rules, state, view))
         if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
-            position, worker, dispatch_s = _timed_route(policy, view, rng)
+            decisions += 1
+            try:
+                position, worker, dispatch_s = _timed_route(policy, view, rng)
+            except (Exception, SystemExit) as error:
+                raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
                 on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))
         code = commit(rules, state, position, worker)
@@ -312,16 +319,14 @@ def _timed_route(
     chosen = policy.route(seen, rng)
     pairs = list(chosen) if isinstance(chosen, Iterable) else None
     dispatch_s = time.perf_counter() - started
-    position, worker = _pair_columns(policy, pairs)
+    position, worker = _pair_columns(pairs)
     return position, worker, dispatch_s
 
 
 def _pair_columns(
-    policy: Policy, pairs: list[tuple[int, int]] | None
+    pairs: list[tuple[int, int]] | None,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    wrong = InputError(
-        f"policy {policy.name!r}: route must return (waiting position, worker) pairs of integers"
-    )
+    wrong = InputError("route must return (waiting position, worker) pairs of integers")
     if pairs is None:
         raise wrong
     try:
@@ -334,7 +339,7 @@ def _pair_columns(
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> InputError:
+def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> PolicyError:
     from olprouting.engine import iteration_kernels as kernels
 
     exactly = "exactly" if rules.exact_number else "at most"
@@ -356,7 +361,7 @@ def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> InputErro
             f"worker {REJECT} turns a request away, which only rules that are not maximal may do"
         ),
     }
-    return InputError(f"policy {policy.name!r}, iteration {view.iteration}: {wrong[code]}")
+    return PolicyError(f"policy {policy.name!r}, iteration {view.iteration}: {wrong[code]}")
 
 
 def _take_series(

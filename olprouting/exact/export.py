@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import InputError, unknown_name
+from olprouting.files import replacing
 
 if TYPE_CHECKING:
+    import highspy
+
     from olprouting.instances import Decision
 
 SUFFIXES = (".lp", ".mps")
@@ -47,9 +50,25 @@ def export(decision: Decision, path: str | Path, formulation: str = "size-class"
         solver.passColName(column, _label(variable))
     for row, constraint in enumerate(matrix.constraints):
         solver.passRowName(row, _label(constraint))
-    status = solver.writeModel(str(path))
-    if status.name == "kError" or not path.is_file():
-        raise InputError(f"{path}: cannot be written")
+    write_model(solver, path)
+
+
+def write_model(solver: highspy.Highs, path: Path) -> None:
+    """Write the model that HiGHS holds; HiGHS itself is silent about a disk that is full.
+
+    Raises
+    ------
+    NotWrittenError
+        If not all of it could be written.
+    """
+    with replacing(path) as unfinished:
+        status = solver.writeModel(str(unfinished))
+        if status.name == "kError" or not unfinished.is_file():
+            raise OSError("HiGHS cannot write there")
+        with unfinished.open("rb") as file:
+            file.seek(max(0, unfinished.stat().st_size - 20))
+            if not file.read().rstrip().lower().endswith((b"end", b"endata")):
+                raise OSError("its end is missing; is the disk full?")
 
 
 def _label(component: Any) -> str:

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from olprouting.files import write_parts
+from olprouting.files import drawn, write_parts
 from olprouting.forecast_report.quality import AgeCoverage, CalibrationBin, ForecastQuality
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ class ForecastReport:
         One entry per forecaster and bin of ages.
     interrupted
         Whether Ctrl-C ended the evaluation; what is here is complete in itself.
+    failures
+        One line per forecaster that could not be judged.
     """
 
     settings: dict[str, Any]
@@ -42,6 +44,7 @@ class ForecastReport:
     calibration: tuple[CalibrationBin, ...]
     coverage: tuple[AgeCoverage, ...]
     interrupted: bool
+    failures: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per forecaster."""
@@ -66,6 +69,7 @@ class ForecastReport:
             "schema": SCHEMA,
             "settings": self.settings,
             "interrupted": self.interrupted,
+            "failures": list(self.failures),
             "forecasts": [asdict(entry) for entry in self.forecasts],
             "calibration": [asdict(entry) for entry in self.calibration],
             "coverage": [asdict(entry) for entry in self.coverage],
@@ -85,16 +89,16 @@ class ForecastReport:
         tuple of Path
             The files written.
         """
-        written = write_parts(
+        return write_parts(
             folder,
             {
                 "forecasts.csv": self.to_frame(),
                 "calibration.csv": self.calibration_frame(),
                 "coverage.csv": self.coverage_frame(),
                 "forecasts.json": json.dumps(self.to_document(), indent=2),
+                "forecasts.png": drawn(self.plot),
             },
         )
-        return written + write_parts(folder, {"forecasts.png": self.plot()})
 
 
 def _frame(kind: type[Any], entries: Sequence[Any]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError
+from olprouting.errors import Failures, InputError
 from olprouting.forecast_report.quality import (
     AgeCoverage,
     CalibrationBin,
@@ -70,7 +70,8 @@ def evaluate_forecasts(
     Returns
     -------
     ForecastReport
-        After Ctrl-C: all forecasters judged until then.
+        After Ctrl-C: all forecasters judged until then. One that cannot be fitted is among its
+        failures, and the others are there; if none is, its error is raised.
 
     Raises
     ------
@@ -93,40 +94,45 @@ def evaluate_forecasts(
     calibration: list[CalibrationBin] = []
     coverage: list[AgeCoverage] = []
     interrupted = False
+    failures = Failures()
     try:
         for number, forecast in enumerate(forecasts):
             label = forecast if isinstance(forecast, str) else forecast.name
             if on_progress is not None:
                 on_progress(label, number, len(forecasts))
-            began_s = time.perf_counter()
-            forecaster = (
-                make_forecast(forecast, history, horizon=horizon, seed=seed)
-                if isinstance(forecast, str)
-                else forecast
-            )
-            fitted_s = time.perf_counter() - began_s
-            one = Queries(queries.request[:1], queries.age[:1])
-            forecaster.predict(future, one, horizon)  # compiles what is not compiled yet
-            began_s = time.perf_counter()
-            answers = forecaster.predict(future, queries, horizon)
-            predict_s = time.perf_counter() - began_s
-            covered = forecaster.covered(future, queries)
-            entry = judge(
-                label,
-                answers,
-                covered,
-                remaining,
-                horizon,
-                fit_s=fitted_s,
-                predict_s=predict_s,
-            )
-            entries.append(entry)
-            calibration += calibration_of(label, answers.finish_probability, remaining <= horizon)
-            coverage += coverage_of(label, queries.age, covered)
+            with failures.kept():
+                began_s = time.perf_counter()
+                forecaster = (
+                    make_forecast(forecast, history, horizon=horizon, seed=seed)
+                    if isinstance(forecast, str)
+                    else forecast
+                )
+                fitted_s = time.perf_counter() - began_s
+                one = Queries(queries.request[:1], queries.age[:1])
+                forecaster.predict(future, one, horizon)  # compiles what is not compiled yet
+                began_s = time.perf_counter()
+                answers = forecaster.predict(future, queries, horizon)
+                predict_s = time.perf_counter() - began_s
+                covered = forecaster.covered(future, queries)
+                entry = judge(
+                    label,
+                    answers,
+                    covered,
+                    remaining,
+                    horizon,
+                    fit_s=fitted_s,
+                    predict_s=predict_s,
+                )
+                entries.append(entry)
+                finishes = answers.finish_probability
+                calibration += calibration_of(label, finishes, remaining <= horizon)
+                coverage += coverage_of(label, queries.age, covered)
         if on_progress is not None:
             on_progress("done", len(forecasts), len(forecasts))
     except KeyboardInterrupt:
         interrupted = True
+    if not entries:
+        failures.raise_first()
     return ForecastReport(
         settings={
             "trace": trace.name,
@@ -145,6 +151,7 @@ def evaluate_forecasts(
         calibration=tuple(calibration),
         coverage=tuple(coverage),
         interrupted=interrupted,
+        failures=failures.messages,
     )
 
 

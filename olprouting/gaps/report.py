@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.files import write_parts
+from olprouting.files import drawn, write_parts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,6 +157,8 @@ class GapReport:
         Per policy (name): start_s and imbalance_tokens of every iteration.
     interrupted
         Whether Ctrl-C ended the study; what is here is complete in itself.
+    failures
+        One line per policy that failed in the middle of its run.
     """
 
     settings: dict[str, Any]
@@ -164,6 +166,7 @@ class GapReport:
     judged: tuple[JudgedDecision, ...]
     series: dict[str, pd.DataFrame]
     interrupted: bool
+    failures: tuple[str, ...] = ()
 
     @property
     def records(self) -> tuple[GapRecord, ...]:
@@ -194,6 +197,7 @@ class GapReport:
             "schema": SCHEMA,
             "settings": self.settings,
             "interrupted": self.interrupted,
+            "failures": list(self.failures),
             "policies": [asdict(entry) for entry in self.policies],
         }
 
@@ -212,13 +216,13 @@ class GapReport:
             The files written.
         """
         records = self.records_frame()
-        written = write_parts(
+        return write_parts(
             folder,
             {
                 "gaps.csv": self.to_frame(),
                 "decisions.csv": records,
                 "decisions.parquet": records,
                 "gaps.json": json.dumps(self.to_document(), indent=2),
+                "gaps.png": drawn(self.plot),
             },
         )
-        return written + write_parts(folder, {"gaps.png": self.plot()})

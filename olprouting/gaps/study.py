@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from olprouting.errors import InputError, member_named
+from olprouting.errors import Failures, InputError, member_named
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
 from olprouting.gaps.measure import Judge, JudgedDecision, Lookahead
@@ -73,7 +73,8 @@ def measure_gaps(
     Returns
     -------
     GapReport
-        After Ctrl-C: all decisions solved until then.
+        After Ctrl-C: all decisions solved until then. A policy that fails in the middle of its run
+        is among its failures, and the others are there; if nothing is, its error is raised.
 
     Raises
     ------
@@ -103,29 +104,32 @@ def measure_gaps(
         options=SolveOptions(time_limit_s=time_limit_s, seed=seed),
         seed=seed,
     )
-    found = _Findings()
+    found, failures = _Findings(), Failures()
     try:
         for policy in rules:
-            run = sample_run(
-                trace,
-                cluster,
-                policy,
-                sample_size=decisions,
-                seed=seed,
-                backlog=backlog,
-                forecast=forecast,
-                projection=projection,
-                refresh=refresh,
-                series_every=1,
-                view_horizon=max(windows[policy.name]),
-            )
-            if run.result.interrupted:
-                raise KeyboardInterrupt
-            found.add_series(policy.name, run)
-            for lookahead in windows[policy.name]:
-                found.judge(judge, policy.name, run, lookahead, on_progress)
+            with failures.kept():
+                run = sample_run(
+                    trace,
+                    cluster,
+                    policy,
+                    sample_size=decisions,
+                    seed=seed,
+                    backlog=backlog,
+                    forecast=forecast,
+                    projection=projection,
+                    refresh=refresh,
+                    series_every=1,
+                    view_horizon=max(windows[policy.name]),
+                )
+                if run.result.interrupted:
+                    raise KeyboardInterrupt
+                found.add_series(policy.name, run)
+                for lookahead in windows[policy.name]:
+                    found.judge(judge, policy.name, run, lookahead, on_progress)
     except KeyboardInterrupt:
         found.interrupted = True
+    if not found.entries:
+        failures.raise_first()
     return GapReport(
         settings={
             "trace": trace.name,
@@ -147,6 +151,7 @@ def measure_gaps(
         judged=tuple(found.judged),
         series=found.series,
         interrupted=found.interrupted,
+        failures=failures.messages,
     )
 
 

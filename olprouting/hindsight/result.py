@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.files import write_parts
+from olprouting.files import drawn, write_parts
 from olprouting.hindsight.certificate import PriceCertificate, exact_bound, rounded_prices
 from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.schedule import Schedule, exact_value, require_feasible
@@ -269,15 +269,15 @@ class HindsightResult:
         tuple of Path
             The files written.
         """
-        written = write_parts(
+        return write_parts(
             folder,
             {
                 "hindsight.json": json.dumps(self.to_document()),
                 "hindsight_starts.csv": self.to_frame(),
                 "hindsight_history.csv": self.history_frame(),
+                "hindsight.png": drawn(self.plot),
             },
         )
-        return written + write_parts(folder, {"hindsight.png": self.plot()})
 
 
 def _up(exact: Fraction) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
-from olprouting.files import write_parts
+from olprouting.files import drawn, write_parts
 from olprouting.instances import SloWeights
 from olprouting.instances.request_curves import Kernel
 from olprouting.policies import PolicyOptions, make_policy
@@ -167,7 +167,7 @@ class ParetoFront:
                 "pareto.csv": frame,
                 "pareto.parquet": frame,
                 "pareto.json": json.dumps(self.to_document(), indent=2),
-                "pareto.png": self.plot(),
+                "pareto.png": drawn(self.plot),
             },
         )
 

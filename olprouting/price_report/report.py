@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.files import write_parts
+from olprouting.files import drawn, write_parts
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
 from olprouting.price_report.judge import WAYS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import numpy.typing as npt
     import pandas as pd
 
+    from olprouting.files import Part
     from olprouting.price_report.judge import PeriodRecord
     from olprouting.price_report.run_outcome import RunOutcome
 
@@ -187,6 +189,8 @@ class PriceReport:
         What readers must know, one sentence each.
     interrupted
         Whether Ctrl-C ended the study; what is here is complete in itself.
+    failures
+        One line per rule that failed in the middle of its run.
     """
 
     settings: dict[str, Any]
@@ -196,6 +200,7 @@ class PriceReport:
     convergence: pd.DataFrame
     notices: tuple[str, ...]
     interrupted: bool
+    failures: tuple[str, ...] = ()
 
     @property
     def quality(self) -> PriceQuality | None:
@@ -246,6 +251,7 @@ class PriceReport:
             "schema": SCHEMA,
             "settings": self.settings,
             "interrupted": self.interrupted,
+            "failures": list(self.failures),
             "notices": list(self.notices),
             "runs": [asdict(run) for run in self.runs],
             "prices": None if quality is None else asdict(quality),
@@ -255,13 +261,16 @@ class PriceReport:
 
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""
+        return {name: draw() for name, draw in self._plots().items()}
+
+    def _plots(self) -> dict[str, Callable[[], Any]]:
         from olprouting.plots.prices import plot_convergence, plot_price_map
 
         if self.prices.empty:
             return {}
         return {
-            "prices": plot_price_map(self.prices),
-            "convergence": plot_convergence(self.convergence).figure,
+            "prices": lambda: plot_price_map(self.prices),
+            "convergence": lambda: plot_convergence(self.convergence).figure,
         }
 
     def write(self, folder: Path) -> tuple[Path, ...]:
@@ -278,8 +287,8 @@ class PriceReport:
             "prices": self.prices,
             "convergence": self.convergence,
         }
-        written = write_parts(folder, {"prices.json": json.dumps(self.to_document(), indent=2)})
+        parts: dict[str, Part] = {"prices.json": json.dumps(self.to_document(), indent=2)}
         for name, frame in frames.items():
-            written += write_parts(folder, {f"{name}.csv": frame, f"{name}.parquet": frame})
-        figures = {f"{name}.png": figure for name, figure in self.plot().items()}
-        return written + write_parts(folder, figures)
+            parts |= {f"{name}.csv": frame, f"{name}.parquet": frame}
+        parts |= {f"{name}.png": drawn(plot) for name, plot in self._plots().items()}
+        return write_parts(folder, parts)

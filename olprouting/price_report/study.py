@@ -9,6 +9,7 @@ import numpy as np
 
 from olprouting.engine import Clock, KvOptions, SimulationResult
 from olprouting.engine.reservoir import Reservoir
+from olprouting.errors import Failures, PolicyError
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
 from olprouting.instances.request_curves import Kernel
@@ -87,7 +88,8 @@ def measure_prices(
     Returns
     -------
     PriceReport
-        After Ctrl-C: all runs and periods finished until then.
+        After Ctrl-C: all runs and periods finished until then. A rule that fails in the middle of
+        its run is among its failures, and the others are there; if none is, its error is raised.
 
     Raises
     ------
@@ -100,17 +102,20 @@ def measure_prices(
     runner = Runner(trace, cluster, options, forecast, clock, kernel, kv, seed, on_progress)
     rules = [make_policy(name, cluster.workers, options) for name in names]
     periods: Reservoir[SampledPeriod] = Reservoir(sample, np.random.default_rng([seed, 1]))
-    found = _Findings()
+    found, failures = _Findings(), Failures()
     try:
         for rule in rules:
-            run = runner.run(rule, periods if rule.name == JUDGED else None)
-            if rule.name == JUDGED:
-                runner.notices += oversize_notices(run)
-            found.add(run, runner.outcome)
+            with failures.kept(PolicyError):
+                run = runner.run(rule, periods if rule.name == JUDGED else None)
+                if rule.name == JUDGED:
+                    runner.notices += oversize_notices(run)
+                found.add(run, runner.outcome)
         found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
         found.look_closer(options, seed)
     except KeyboardInterrupt:
         found.interrupted = True
+    if not found.outcomes:
+        failures.raise_first()
     return PriceReport(
         settings={
             "trace": trace.name,
@@ -137,6 +142,7 @@ def measure_prices(
         convergence=found.convergence(),
         notices=tuple(runner.notices),
         interrupted=found.interrupted,
+        failures=failures.messages,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 from contextlib import contextmanager
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 LOCAL: Final = "local"
 ANSWER_WITHIN_S: Final = 4
 AHEAD_PER_THREAD: Final = 3
+
+
+class SchedulerLostError(InputError):
+    """The scheduler went away in the middle of a study."""
 
 
 def run_on_dask(cells: Sequence[Cell], address: str, jobs: int) -> Generator[Outcome, None, None]:
@@ -41,6 +46,8 @@ def run_on_dask(cells: Sequence[Cell], address: str, jobs: int) -> Generator[Out
     ------
     InputError
         If Dask is not installed, or no scheduler answers.
+    SchedulerLostError
+        If the scheduler that answered is gone.
     """
     with _client(address, jobs) as client:
         from distributed import as_completed
@@ -57,18 +64,32 @@ def run_on_dask(cells: Sequence[Cell], address: str, jobs: int) -> Generator[Out
                 cell_of[future.key] = cell
                 finished.add(future)
 
-        hand_out()
-        while cell_of:
-            future = next(finished)
-            cell = cell_of.pop(future.key)
-            error = future.exception()
-            yield (
-                future.result()
-                if error is None
-                else Outcome.failure(cell, f"{type(error).__name__}: {error}")
-            )
-            future.release()
+        with _connected(address):
             hand_out()
+            while cell_of:
+                future = next(finished)
+                if future.status in ("cancelled", "lost"):
+                    raise ConnectionError
+                cell = cell_of.pop(future.key)
+                error = future.exception()
+                yield (
+                    future.result()
+                    if error is None
+                    else Outcome.failure(cell, f"{type(error).__name__}: {error}")
+                )
+                future.release()
+                hand_out()
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        raise SchedulerLostError(
+            f"--dask {address}: the scheduler is gone; what was finished is kept, and the same "
+            "command goes on once there is one"
+        ) from None
 
 
 @contextmanager
@@ -92,8 +113,17 @@ def _client(address: str, jobs: int) -> Iterator[Any]:
             f"--dask {address}: no scheduler answers within {ANSWER_WITHIN_S} s ({error}); start "
             "one with 'dask scheduler', or take --dask local"
         ) from None
-    with client:
+    with _quiet(), client:
         yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from logging tracebacks of attempts to reconnect: what is lost is an error here."""
+    from distributed.utils import silence_logging_cmgr
+
+    with silence_logging_cmgr(logging.CRITICAL):
+        yield
 
 
 @contextmanager

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from olprouting.errors import InputError
+from olprouting.files import write_text
 from olprouting.instances.documents import load_document, naming
 from olprouting.studies.definition import Study, study_of
 from olprouting.studies.hashing import file_sha256
-from olprouting.studies.store import write_atomically
 from olprouting.versions import versions
 
 SCHEMA: Final = "olprouting/study/1"
@@ -96,7 +96,7 @@ class Manifest:
             "cells": len(self.study.cells),
             "runs": list(self.runs),
         }
-        write_atomically(folder / FILE, json.dumps(document, indent=2) + "\n")
+        write_text(folder / FILE, json.dumps(document, indent=2) + "\n")
 
     def with_runs(self, runs: tuple[dict[str, Any], ...]) -> Self:
         """Return the manifest with the commands of an earlier one."""

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.engine import Clock, KvOptions, simulate
+from olprouting.errors import InputError
 from olprouting.gaps import measure_gaps
 from olprouting.price_report import RunOutcome, measure_prices
 from olprouting.price_report.runner import Runner, check_conditions
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from olprouting.gaps import GapReport
     from olprouting.instances import Trace
     from olprouting.policies import PolicyOptions
+    from olprouting.price_report import PriceReport
     from olprouting.studies.cell import Cell
 
 Rows = list[dict[str, Any]]
@@ -58,7 +61,8 @@ def run_cell(cell: Cell) -> Outcome:
             warnings.simplefilter("always")
             tables = _MEASURES[cell.kind](cell)
     except Exception as error:  # one broken cell must not end the study
-        return Outcome.failure(cell, f"{type(error).__name__}: {error}", traceback.format_exc())
+        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        return Outcome.failure(cell, said, traceback.format_exc())
     # others, such as those of imports, depend on what the process did before
     ours = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
     notices = " | ".join(dict.fromkeys(ours))
@@ -114,7 +118,7 @@ def _measure_gaps(cell: Cell) -> dict[str, Rows]:
         seed=cell.seed,
         **_arguments(cell),
     )
-    _refuse_interrupted(report)
+    _refuse_unfinished(report)
     entries = [_renamed(asdict(entry)) for entry in report.policies]
     records = [_stable(asdict(record)) for record in report.records]
     timing = [{"window": entry["window"]} | _wall_clock(entry) for entry in entries]
@@ -158,7 +162,7 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
         seed=cell.seed,
         **arguments,
     )
-    _refuse_interrupted(report)
+    _refuse_unfinished(report)
     _warn_of(report.notices)
     row = asdict(report.runs[0])
     if report.quality is not None:
@@ -209,6 +213,12 @@ def _warn_of(notices: Sequence[str]) -> None:
 def _refuse_interrupted(result: Any) -> None:
     if result.interrupted:
         raise KeyboardInterrupt
+
+
+def _refuse_unfinished(report: GapReport | PriceReport) -> None:
+    _refuse_interrupted(report)
+    if report.failures:
+        raise InputError(report.failures[0])
 
 
 def _renamed(row: dict[str, Any]) -> dict[str, Any]:

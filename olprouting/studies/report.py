@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from olprouting.errors import InputError
+from olprouting.files import write_parts
 from olprouting.studies import tables
 from olprouting.studies.figures import drawings, trade_offs
 from olprouting.studies.outcome import CELLS, FAILURES, TIMING
 from olprouting.studies.results import Results
-from olprouting.studies.store import write_atomically
 from olprouting.studies.summary import group_columns, metrics_of, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from olprouting.files import Part
     from olprouting.studies.figures import Drawing
 
 FOLDER: Final = "report"
@@ -54,30 +57,37 @@ def study_report(folder: str | Path) -> StudyReport:
     ------
     InputError
         If the folder holds no study, or no cell is finished yet.
+    NotWrittenError
+        If a file cannot be written; all others are.
     """
     results = Results.read(Path(folder))
     if not results.finished:
         raise InputError(f"{folder}: no cell of {results.study.name!r} is finished yet")
-    out = results.folder / FOLDER
-    out.mkdir(exist_ok=True)
     study, by, metrics = results.study, group_columns(results), metrics_of(results)
     summary = summarise(results.frame(CELLS), by, metrics, study.outputs.confidence)
     timing = _timing(results, by)
-    files = [
-        *_write_table(out, "summary", study.name, summary, by, study.outputs.confidence),
-        *_write_table(out, "timing", f"{study.name}, times", timing, by, study.outputs.confidence),
-    ]
+    level = study.outputs.confidence
+    parts: dict[str, Part] = {
+        **_table_parts("summary", study.name, summary, by, level),
+        **_table_parts("timing", f"{study.name}, times", timing, by, level),
+    }
     if study.outputs.pareto:
-        files.append(out / "pareto.csv")
-        trade_offs(results).to_csv(files[-1], index=False, lineterminator="\n")
-    pictures = []
-    for drawing in drawings(results, metrics):
-        files.append(out / f"{drawing.name}.png")
-        drawing.figure.savefig(files[-1], dpi=DPI, metadata={"Software": None})
-        pictures.append((drawing, files[-1].read_bytes()))
-    page = _page(results, tables.wide(summary, by), tables.wide(timing, by), pictures)
-    write_atomically(out / PAGE, page)
-    return StudyReport(summary, (*files, out / PAGE))
+        parts["pareto.csv"] = trade_offs(results).to_csv(index=False, lineterminator="\n")
+    pictures = [(drawing, _png(drawing)) for drawing in drawings(results, metrics)]
+    for drawing, png in pictures:
+        parts[f"{drawing.name}.png"] = partial(_write_bytes, png)
+    parts[PAGE] = _page(results, tables.wide(summary, by), tables.wide(timing, by), pictures)
+    return StudyReport(summary, write_parts(results.folder / FOLDER, parts))
+
+
+def _png(drawing: Drawing) -> bytes:
+    file = io.BytesIO()
+    drawing.figure.savefig(file, dpi=DPI, metadata={"Software": None})
+    return file.getvalue()
+
+
+def _write_bytes(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
 
 
 def _timing(results: Results, by: list[str]) -> pd.DataFrame:
@@ -90,15 +100,15 @@ def _timing(results: Results, by: list[str]) -> pd.DataFrame:
     return summarise(table, by, names, results.study.outputs.confidence)
 
 
-def _write_table(
-    out: Path, name: str, title: str, summary: pd.DataFrame, by: list[str], confidence: float
-) -> list[Path]:
-    paths = [out / f"{name}.{suffix}" for suffix in ("csv", "md", "tex")]
+def _table_parts(
+    name: str, title: str, summary: pd.DataFrame, by: list[str], confidence: float
+) -> dict[str, str]:
     table, note = tables.wide(summary, by), tables.caption(confidence)
-    summary.to_csv(paths[0], index=False, lineterminator="\n")
-    paths[1].write_text(tables.to_markdown(table, title, note), encoding="utf-8")
-    paths[2].write_text(tables.to_latex(table, title, note), encoding="utf-8")
-    return paths
+    return {
+        f"{name}.csv": summary.to_csv(index=False, lineterminator="\n"),
+        f"{name}.md": tables.to_markdown(table, title, note),
+        f"{name}.tex": tables.to_latex(table, title, note),
+    }
 
 
 def _page(

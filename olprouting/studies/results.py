@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from olprouting.files import write_parts
 from olprouting.studies.manifest import Manifest
 from olprouting.studies.outcome import CELLS, TABLES
 from olprouting.studies.store import Rows, Store, arrow_table
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from olprouting.files import Part
     from olprouting.studies.definition import Study
 
 FOLDER: Final = "tables"
@@ -79,18 +82,22 @@ class Results:
         -------
         tuple of Path
             The files written.
+
+        Raises
+        ------
+        NotWrittenError
+            If one cannot be written; all others are.
         """
         import pyarrow.parquet as pq
 
-        out = self.folder / FOLDER
-        out.mkdir(exist_ok=True)
-        written: list[Path] = []
+        parts: dict[str, Part] = {}
         for name in TABLES:
-            paths = out / f"{name}.parquet", out / f"{name}.csv"
-            for path in paths:
-                path.unlink(missing_ok=True)
+            files = f"{name}.parquet", f"{name}.csv"
             if self.rows(name):
-                pq.write_table(arrow_table(self.rows(name)), paths[0])
-                self.frame(name).to_csv(paths[1], index=False, lineterminator="\n")
-                written += paths
-        return tuple(written)
+                table = arrow_table(self.rows(name))
+                parts[files[0]] = partial(pq.write_table, table)
+                parts[files[1]] = table.to_pandas().to_csv(index=False, lineterminator="\n")
+            else:  # of an earlier run
+                for file in files:
+                    (self.folder / FOLDER / file).unlink(missing_ok=True)
+        return write_parts(self.folder / FOLDER, parts)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from olprouting.errors import InputError
-from olprouting.studies.lock import only_writer
+from olprouting.errors import Failures, InputError, NotWrittenError
+from olprouting.locks import only_writer
+from olprouting.studies.dask_cluster import SchedulerLostError, run_on_dask
 from olprouting.studies.manifest import FILE, Manifest
 from olprouting.studies.outcome import CELLS, FAILURES
 from olprouting.studies.processes import run_here, run_in_processes
@@ -43,6 +44,9 @@ class StudyStatus:
         next command.
     interrupted
         Whether Ctrl-C ended the command.
+    problems
+        What ended the command early, or could not be written, a line each. All finished cells are
+        in the folder, save one that the journal had no room for.
     """
 
     name: str
@@ -51,6 +55,7 @@ class StudyStatus:
     finished: int
     failures: tuple[dict[str, Any], ...]
     interrupted: bool = False
+    problems: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -123,13 +128,17 @@ def run_study(
         manifest = _manifest(study, folder, study_file, force=force)
         manifest.with_run(command, f"dask {dask}" if dask else f"{jobs} processes").write(folder)
         interrupted = False
+        stops = Failures()
         try:
-            _run_what_is_left(study, Store(folder), jobs, dask, on_progress)
+            with stops.kept((NotWrittenError, SchedulerLostError)):
+                _run_what_is_left(study, Store(folder), jobs, dask, on_progress)
         except KeyboardInterrupt:
             interrupted = True
         results = Results.read(folder)
-        results.write_tables()
-    return _status(results, interrupted=interrupted)
+        with stops.kept(NotWrittenError):
+            results.write_tables()
+        status = _status(results)
+    return replace(status, interrupted=interrupted, problems=stops.messages)
 
 
 def _run_what_is_left(
@@ -160,10 +169,10 @@ def study_status(folder: str | Path) -> StudyStatus:
     InputError
         If the folder holds no study.
     """
-    return _status(Results.read(Path(folder)), interrupted=False)
+    return _status(Results.read(Path(folder)))
 
 
-def _status(results: Results, *, interrupted: bool) -> StudyStatus:
+def _status(results: Results) -> StudyStatus:
     failures = results.rows(FAILURES)
     return StudyStatus(
         name=results.study.name,
@@ -171,7 +180,6 @@ def _status(results: Results, *, interrupted: bool) -> StudyStatus:
         cells=len(results.study.cells),
         finished=results.finished,
         failures=tuple(failures),
-        interrupted=interrupted,
     )
 
 
@@ -200,8 +208,6 @@ def _manifest(
 
 def _outcomes(cells: Sequence[Cell], jobs: int, dask: str | None) -> Generator[Outcome, None, None]:
     if dask is not None:
-        from olprouting.studies.dask_cluster import run_on_dask
-
         return run_on_dask(cells, dask, jobs)
     if jobs == 1:
         return run_here(cells)

@@ -2,26 +2,33 @@
 
 A cell counts as finished once its line stands in the journal. Now and then, and at the end, the
 journal becomes a part of the dataset: a folder of one Parquet file per table, which appears by one
-rename. Wherever a process is killed, every finished cell is in the one or the other.
+rename. Wherever a process is killed, every finished cell is in the one or the other. Both hold the
+SHA-256 of what was written, and nothing is read that differs from it.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
-import os
 import shutil
 from typing import TYPE_CHECKING, Any, Final
 
+from olprouting.errors import InputError, NotWrittenError
+from olprouting.files import reason
+from olprouting.studies.hashing import file_sha256
 from olprouting.studies.outcome import CELLS, FAILURES, TABLES, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import numpy as np
     import pyarrow as pa
 
 Rows = list[dict[str, Any]]
+
+SUMS: Final = "sha256.json"
+"""In a part: the SHA-256 of each of its files by name."""
 
 PART_CELLS: Final = 500
 """The journal becomes a part when it has so many cells."""
@@ -44,35 +51,64 @@ class Store:
     def recover(self) -> None:
         """Make ready for writing: turn a journal that was left behind into a part."""
         self.parts.mkdir(parents=True, exist_ok=True)
-        for rest in self.parts.glob(".*"):
-            shutil.rmtree(rest)
         self.gather(self._ids(self._part_rows(CELLS)))
 
     def add(self, outcome: Outcome) -> None:
-        """Record a finished cell."""
-        line = json.dumps({"cell": outcome.cell, "tables": outcome.tables}, default=_plain)
-        with self.journal.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+        """Record a finished cell.
+
+        Raises
+        ------
+        NotWrittenError
+            If the journal cannot be written.
+        """
+        entry = {"cell": outcome.cell, "tables": outcome.tables}
+        line = json.dumps(entry, default=_plain).encode()
+        try:
+            with self.journal.open("ab") as file:
+                file.write(b"%s %s\n" % (_sha256(line).encode(), line))
+        except OSError as error:
+            raise NotWrittenError(f"{self.journal}: cannot be written: {reason(error)}") from None
         self._waiting += 1
         if self._waiting >= PART_CELLS:
             self.gather()
 
     def gather(self, known: frozenset[str] | set[str] = frozenset()) -> None:
-        """Turn the journal into a part of the dataset, without cells that are in it already."""
-        import pyarrow.parquet as pq
+        """Turn the journal into a part of the dataset, without cells that are in it already.
 
+        Raises
+        ------
+        NotWrittenError
+            If the part cannot be written; the journal stays.
+        """
         outcomes = [outcome for outcome in self._journal() if outcome.cell not in known]
         if outcomes:
-            name = f"{1 + len(list(self.parts.glob('[0-9]*'))):06d}"
-            unfinished = self.parts / f".{name}"
-            unfinished.mkdir()
-            for table in TABLES:
-                rows = [row for outcome in outcomes for row in outcome.tables.get(table, [])]
-                if rows:
-                    pq.write_table(arrow_table(rows), unfinished / f"{table}.parquet")
-            unfinished.rename(self.parts / name)
+            last = max((int(part.name) for part in self._parts()), default=0)
+            try:
+                self._write_part(f"{last + 1:06d}", outcomes)
+            except OSError as error:
+                raise NotWrittenError(
+                    f"{self.parts}: cannot write there: {reason(error)}; the cells are in "
+                    f"{self.journal}"
+                ) from None
         self.journal.unlink(missing_ok=True)  # what it held is in the dataset
         self._waiting = 0
+
+    def _write_part(self, name: str, outcomes: Sequence[Outcome]) -> None:
+        import pyarrow.parquet as pq
+
+        for rest in self.parts.glob(".*"):  # of a command that was killed, or had no room
+            shutil.rmtree(rest)
+        unfinished = self.parts / f".{name}"
+        unfinished.mkdir(parents=True)
+        sums = {}
+        for table in TABLES:
+            rows = [row for outcome in outcomes for row in outcome.tables.get(table, [])]
+            if rows:
+                file = unfinished / f"{table}.parquet"
+                pq.write_table(arrow_table(rows), file)
+                sums[file.name] = file_sha256(file)
+        (unfinished / SUMS).write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
+        unfinished.rename(self.parts / name)
 
     def finished(self) -> set[str]:
         """Return the ids of all finished cells that did not end in an error."""
@@ -95,20 +131,24 @@ class Store:
         return list(last.values())
 
     def _part_rows(self, table: str) -> Rows:
-        import pyarrow.parquet as pq
+        return [row for part in self._parts() for row in _read(part, table)]
 
-        rows: Rows = []
-        for file in sorted(self.parts.glob(f"[0-9]*/{table}.parquet")):
-            rows += pq.read_table(file).to_pylist()
-        return rows
+    def _parts(self) -> list[Path]:
+        return sorted(part for part in self.parts.glob("[0-9]*") if part.name.isdecimal())
 
     def _journal(self) -> Iterable[Outcome]:
         if not self.journal.exists():
             return []
         lines = self.journal.read_bytes().split(b"\n")[:-1]  # a line without its end was cut off
         found = {}
-        for line in lines:
-            entry = json.loads(line)
+        for number, line in enumerate(lines, start=1):
+            sha256, _, text = line.partition(b" ")
+            if sha256 != _sha256(text).encode():
+                raise InputError(
+                    f"{self.journal}, line {number}: damaged (its SHA-256 differs); delete the "
+                    "line and run the study again, which computes that cell alone"
+                )
+            entry = json.loads(text)
             found[entry["cell"]] = Outcome(entry["cell"], entry["tables"])
         return list(found.values())
 
@@ -140,8 +180,40 @@ def _column(values: list[Any]) -> list[Any]:
     return values
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file that is never seen half written."""
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_text(text, encoding="utf-8")
-    os.replace(unfinished, path)
+def _sha256(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _read(part: Path, table: str) -> Rows:
+    """Return a table of a part.
+
+    Raises
+    ------
+    InputError
+        If it is not what was written, byte for byte.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = part / f"{table}.parquet"
+    try:
+        sums = json.loads((part / SUMS).read_bytes())
+        complete = set(sums) == {each.name for each in part.glob("*.parquet")}
+    except (OSError, ValueError, TypeError):
+        complete = False
+    if not complete:
+        raise _damaged(part, SUMS)
+    if file.name not in sums:
+        return []
+    data = file.read_bytes()
+    if _sha256(data) != sums[file.name]:
+        raise _damaged(part, file.name)
+    rows: Rows = pq.read_table(pa.BufferReader(data)).to_pylist()
+    return rows
+
+
+def _damaged(part: Path, name: str) -> InputError:
+    return InputError(
+        f"{part / name}: damaged (its SHA-256 differs); delete the folder {part} and run the study "
+        "again, which computes the cells of that part alone"
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from certificate_cases import decisions
 from hypothesis import assume, given, settings
@@ -15,8 +16,10 @@ from olprouting.certificates.decision_search import Search
 from olprouting.certificates.decision_value import ExactDecision
 from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.find_search import find_search
+from olprouting.certificates.prove_decision import NO_PROOF, proofs
 from olprouting.certificates.verify_decision import proven_bound
 from olprouting.instances import Decision
+from olprouting.library import best_known
 
 
 def exactly(decision: Decision) -> ExactDecision:
@@ -73,3 +76,24 @@ def test_a_search_needs_full_slots_and_whole_tokens() -> None:
         assert find_search(decision, exactly(decision), Fraction(1)) is None
         with pytest.raises(DoesNotHoldError, match="does not apply"):
             Search(exactly(decision), Fraction(1), [0, 1])
+
+
+def test_an_assignment_that_is_no_optimum_gets_the_strongest_bound_there_is() -> None:
+    """Regression: the search that finds a better assignment ended in an error, without a proof."""
+    entry = best_known("azure-g8-p32-c8-h80-y0.86")
+    decision = entry.load()
+    workers = np.repeat(np.arange(decision.workers), decision.free_slots).tolist()
+    found = list(proofs(decision, tuple(enumerate(workers))))
+    assert found[0] == NO_PROOF
+    bounds = [Fraction(proof["bound"]) for proof in found]
+    assert bounds == sorted(set(bounds))
+    assert 682_000 < bounds[-1] < 682_470
+
+
+def test_no_proof_is_begun_when_time_is_over() -> None:
+    """Catches a certificate that takes a minute after a solve limited to seconds."""
+    entry = best_known("ties-g8-w20-h20")
+    pairs = tuple(map(tuple, entry.certificate("imbalance")["result"]["assignment"]))
+    kinds = [proof["kind"] for proof in proofs(entry.load(), pairs)]
+    assert kinds == ["zero", "search"]
+    assert list(proofs(entry.load(), pairs, 0)) == [NO_PROOF]

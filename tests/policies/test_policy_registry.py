@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from olprouting.engine import simulate
-from olprouting.errors import InputError
+from olprouting.errors import InputError, PolicyError
 from olprouting.instances import Cluster, Trace
 from olprouting.policies import (
     FunctionPolicy,
@@ -136,15 +136,16 @@ def test_pairs_may_come_in_any_order_and_kind() -> None:
         np.testing.assert_array_equal(result.finish_s, expected, err_msg=name)
 
 
-def test_an_error_inside_a_rule_is_the_rules_own() -> None:
-    """Catches an engine that dresses up a user's bug as bad input."""
+def test_an_error_inside_a_rule_is_named_and_is_the_rules_own() -> None:
+    """Catches an engine that dresses up a user's bug as its own, or hides where it is."""
 
     def broken(view, rng):
         yield 0, 0
         raise TypeError("my own mistake")
 
-    with pytest.raises(TypeError, match="my own mistake"):
+    with pytest.raises(PolicyError, match=r"'broken' raised .*: my own mistake") as caught:
         simulate(TRACE, CLUSTER, FunctionPolicy("broken", broken), backlog=5)
+    assert isinstance(caught.value.__cause__, TypeError)
 
 
 @pytest.mark.parametrize(

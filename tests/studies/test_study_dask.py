@@ -49,7 +49,7 @@ def test_a_broken_cell_is_named_and_the_others_finish(rule_study, scheduler, tmp
     study = read_study(rule_study("breaks", seeds=1, workers="[1, 2, 3]"))
     status = run_study(study, tmp_path / "dask", dask=scheduler)
     assert status.finished == 2
-    assert status.failures[0]["error"] == "ZeroDivisionError: three workers are too many"
+    assert "ZeroDivisionError: three workers are too many" in status.failures[0]["error"]
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nowhere"])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.exact.export import SUFFIXES
+from olprouting.exact.export import SUFFIXES, write_model
 
 if TYPE_CHECKING:
     from olprouting.exact.period.columns import PeriodColumns
@@ -65,9 +65,7 @@ def export_period(
         highs.passColName(column, f"start_r{request}_g{device}")
     for row, constraint in enumerate(matrix.constraints):
         highs.passRowName(row, _row_name(problem, columns, constraint))
-    status = highs.writeModel(str(path))
-    if status.name == "kError" or not path.is_file():
-        raise InputError(f"{path}: cannot be written")
+    write_model(highs, path)
 
 
 def _row_name(problem: PeriodProblem, columns: PeriodColumns, constraint: object) -> str:

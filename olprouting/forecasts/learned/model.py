@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.files import write_text
 from olprouting.forecasts.forecaster import Predictions, Queries
 from olprouting.forecasts.learned.ensemble import TreeEnsemble
 from olprouting.forecasts.learned.nominal_clock import features_of
@@ -272,12 +273,9 @@ class LearnedModel:
             document["recent"] = RecentState.from_document(document["recent"])
             return cls(**document)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file."""
-        try:
-            Path(path).write_text(self.to_json(), encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"{path}: cannot write the model: {error.strerror}") from None
+    def save(self, path: str | Path) -> Path:
+        """Write the model to a JSON file and return its path."""
+        return write_text(Path(path), self.to_json())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -1,0 +1,37 @@
+"""What is said of a routing rule that fails in the middle of a run."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from olprouting.errors import InputError, PolicyError
+
+if TYPE_CHECKING:
+    from olprouting.policies import Policy
+
+
+def policy_failure(
+    policy: Policy, error: Exception | SystemExit, decision: int, iteration: int
+) -> PolicyError:
+    """Return the error for a rule that raised.
+
+    Parameters
+    ----------
+    policy
+        The rule.
+    error
+        What it raised.
+    decision, iteration
+        When: the number of its decision, and of the run's iteration, both from 1.
+    """
+    when = f"decision {decision} (iteration {iteration})"
+    if isinstance(error, InputError):  # ours: it says all that there is to say
+        return PolicyError(f"policy {policy.name!r} failed at {when}: {error}")
+    what = f"{type(error).__name__}: {error}"
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return PolicyError(
+        f"policy {policy.name!r} raised at {when}: {' '.join(what.split())} "
+        f"({Path(place.filename).name}, line {place.lineno})"
+    )
