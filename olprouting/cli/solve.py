@@ -84,7 +84,7 @@ def solve(
             from olprouting.cli.period_report import print_period
 
             print_period(period)
-        saving.end(interrupted=period.stop_reason is StopReason.INTERRUPTED)
+        saving.end(_error(period), interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
     _refuse("form", form, file, "a decision; it takes --formulation")
     _refuse("prices", prices, file, "a decision; it has none")
@@ -95,6 +95,8 @@ def solve(
     result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
     _save(saving, out, decision, result, NO_PROOF)
     typer.echo(result.to_json() if as_json else result.summary())
+    if result.solver != solver:
+        typer.echo(f"note: {result.message}", err=True)
     interrupted = result.stop_reason is StopReason.INTERRUPTED
     if out is not None and not interrupted and not saving.interrupted:
         left_s = inf if time_limit is None else time_limit - result.wall_s
@@ -103,7 +105,12 @@ def solve(
             for proof in proofs(decision, result.assignment, left_s):  # noqa: B007
                 pass
         _save(saving, out, decision, result, proof)
-    saving.end(interrupted=interrupted)
+    saving.end(_error(result), interrupted=interrupted)
+
+
+def _error(result: SolveResult | PeriodResult) -> list[str]:
+    """Return what is to be said of a solver that failed, or whose answer did not stand."""
+    return [f"{result.solver}: {result.message}"] if result.stop_reason == "error" else []
 
 
 def _is_period(text: str) -> bool:
