@@ -36,6 +36,7 @@ OutOption = Annotated[
 
 def gaps(
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     policies: PoliciesOption = None,
     workers: o.WorkersOption = 8,
     slots: o.SlotsOption = 72,
@@ -88,7 +89,7 @@ def gaps(
         time_limit_s=time_limit,
         growth=growth,
     )
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history)
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history, columns=columns)
     known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
     announce_compilation()
     with progress_bar() as advance:

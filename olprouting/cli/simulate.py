@@ -62,6 +62,7 @@ TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per solve
 def simulate(
     policy: PolicyOption = "br0",
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     workers: o.WorkersOption = 8,
     slots: o.SlotsOption = 72,
     requests: o.RequestsOption = None,
@@ -128,8 +129,8 @@ def simulate(
         bid_price=BidPriceOptions(reject_after=reject_after),
     )
     if replay is not None:
-        trace, arrivals = str(replay), "recorded"
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history)
+        trace, arrivals, columns = str(replay), "recorded", None  # as we have written them
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history, columns=columns)
     rule = (
         make_policy(policy, workers, rule_options)
         if replay is None

@@ -35,9 +35,9 @@ def test_only_failed_requests_leave_no_trace_and_the_reason_is_told(tmp_path) ->
     assert "1 of 1 rows dropped" in refusal(path)
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path) -> None:
+def test_a_missing_file_and_an_empty_folder_are_refused(tmp_path) -> None:
     assert "No such file" in refusal(tmp_path / "none.csv")
-    assert "Is a directory" in refusal(tmp_path)
+    assert "there are no files to read" in refusal(tmp_path)
     assert "File name too long" in refusal(tmp_path / ("x" * 300))
 
 

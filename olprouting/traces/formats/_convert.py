@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from olprouting.traces._values import LARGEST
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
@@ -26,14 +28,45 @@ def numbers(
     return np.asarray(converted.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
+def ids(parts: list[pa.Array]) -> npt.NDArray[Any]:
+    """Return int64 if all are whole numbers that a double holds, else each as it is written.
+
+    None stands for an empty cell.
+    """
+    import pyarrow as pa
+
+    whole = [number for values in parts if (number := _whole_numbers(values)) is not None]
+    if len(whole) == len(parts):
+        return np.concatenate(whole) if whole else np.zeros(0, dtype=np.int64)
+    texts = [value for values in parts for value in trimmed(values.cast(pa.string())).to_pylist()]
+    return np.array([text or None for text in texts], dtype=object)
+
+
+def _whole_numbers(values: pa.Array) -> npt.NDArray[np.int64] | None:
+    import pyarrow as pa
+
+    if values.null_count or not _casts(values, pa.float64()):
+        return None
+    numbers = np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    if not (np.abs(numbers) <= LARGEST).all() or (numbers != np.floor(numbers)).any():
+        return None
+    return numbers.astype(np.int64)
+
+
+def trimmed(values: pa.Array) -> pa.Array:
+    """Return text without blanks around it, anything else as it is."""
+    import pyarrow.compute as pc
+
+    return pc.utf8_trim_whitespace(values) if _is_text(values) else values
+
+
 def holds_dates(values: pa.Array) -> bool:
     """Whether a time column holds calendar times: typed so, or text that is no number."""
     import pyarrow as pa
 
     if pa.types.is_timestamp(values.type):
         return True
-    is_text = pa.types.is_string(values.type) or pa.types.is_large_string(values.type)
-    return is_text and len(values) > 0 and _no_number(str(values[0]))
+    return _is_text(values) and len(values) > 0 and _no_number(str(values[0]))
 
 
 def has_zone(values: pa.Array) -> bool:
@@ -42,7 +75,7 @@ def has_zone(values: pa.Array) -> bool:
 
     if pa.types.is_timestamp(values.type):
         return values.type.tz is not None
-    return _ZONE.search(str(values[0])) is not None
+    return _ZONE.search(str(values[0]).strip()) is not None
 
 
 def nanoseconds(
@@ -66,8 +99,10 @@ def _cast(
     if values.null_count:
         index = values.is_null().index(True).as_py()
         raise place.error(first_row + index, column, "is empty")
-    if _casts(values, target):
-        return values.cast(target)
+    for candidate in (values, trimmed(values)):
+        if _casts(candidate, target):
+            return candidate.cast(target)
+    values = trimmed(values)
     index = _first_uncastable(values, target)
     raise place.error(first_row + index, column, f"{str(values[index])!r} {problem}")
 
@@ -92,6 +127,12 @@ def _first_uncastable(values: pa.Array, target: pa.DataType) -> int:
         else:
             high = middle
     return low
+
+
+def _is_text(values: pa.Array) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
 
 
 def _no_number(text: Any) -> bool:

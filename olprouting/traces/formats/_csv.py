@@ -1,0 +1,180 @@
+"""Text tables, with commas, semicolons or tabs between cells, block by block.
+
+Arrow parses whole blocks that lie in memory, in the calling thread. Its own streaming reader reads
+ahead in threads that call back into Python; where reading is given up early, they can hang or
+abort the interpreter at its exit.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from typing import TYPE_CHECKING, Any
+
+from olprouting.errors import InputError
+from olprouting.traces._packing import DAMAGED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
+
+    import pyarrow as pa
+
+    from olprouting.traces._place import Place
+    from olprouting.traces._source import Source
+
+DELIMITERS = (",", ";", "\t")
+
+BLOCK_BYTES = 4 << 20
+"""How much is parsed at a time."""
+
+MOST_ROW_BYTES = 64 << 20
+"""The longest row."""
+
+
+class _BadRowError(ValueError):
+    """The row after the last whole one cannot be read."""
+
+
+def header(source: Source) -> list[str]:
+    """Return the column names without blanks around them; empty if this is no text table."""
+    line = source.first_line()
+    if not line.replace("\t", "").isprintable():
+        return []
+    return _cells(line, delimiter_of(line))
+
+
+def delimiter_of(line: str) -> str:
+    """Return what stands between most cells of a header."""
+    return max(DELIMITERS, key=lambda delimiter: len(_cells(line, delimiter)))
+
+
+def batches(source: Source, place: Place, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the chosen columns as text, block by block."""
+    start, line = source.text_begins()
+    parse = _Parser(source, place, line, columns)
+    with source.open() as file:
+        try:
+            file.read(start + len(line.encode()))
+            for block in _blocks(file, parse.quoted):
+                yield parse(block)
+        except _BadRowError as error:
+            raise place.row_error(parse.rows + 1, str(error)) from None
+        except UnicodeDecodeError:
+            raise place.row_error(parse.rows, "the text after this row is not UTF-16") from None
+        except DAMAGED as error:
+            raise damaged(source, place, parse.rows, error) from None
+
+
+def damaged(source: Source, place: Place, row: int, error: Exception) -> InputError:
+    """Build the error for a file that cannot be read to its end."""
+    if source.packing is None and not isinstance(error, EOFError):
+        return place.row_error(row, f"cannot be read after this {place.row_word}: {error}")
+    word = "packed" if source.packing is None else source.packing.name
+    return place.row_error(
+        row,
+        f"the {word} data are truncated or damaged after this {place.row_word}; download it again",
+    )
+
+
+class _Parser:
+    """Turns blocks of whole rows into batches, and counts rows."""
+
+    def __init__(self, source: Source, place: Place, line: str, columns: Sequence[str]) -> None:
+        names = header(source)
+        self.rows = 0
+        self._delimiter = delimiter_of(line)
+        self._place = place
+        # Columns go by their places: names may be empty, or stand twice where nobody needs them.
+        self._columns = {str(names.index(name)): name for name in columns}
+        self._count = len(names)
+        # As Arrow sees it, a quote opens a cell at its very beginning only.
+        between = re.escape(self._delimiter.encode())
+        self.quoted = re.compile(rb"(?:\A|(?<=[\n" + between + rb']))"[^"]*(?:""[^"]*)*("|\Z)')
+
+    def __call__(self, block: bytes) -> pa.RecordBatch:
+        import pyarrow as pa
+        from pyarrow import csv as pa_csv
+
+        bad_rows: list[Any] = []
+
+        def stop_at(row: Any) -> str:
+            bad_rows.append(row)
+            return "error"
+
+        try:
+            table = pa_csv.read_csv(
+                pa.BufferReader(block),
+                read_options=pa_csv.ReadOptions(
+                    use_threads=False,
+                    block_size=len(block),
+                    column_names=[str(place) for place in range(self._count)],
+                ),
+                parse_options=pa_csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    invalid_row_handler=stop_at,
+                ),
+                convert_options=pa_csv.ConvertOptions(
+                    column_types=dict.fromkeys(self._columns, pa.string()),
+                    include_columns=list(self._columns),
+                    strings_can_be_null=False,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            if not bad_rows:
+                raise InputError(
+                    f"{self._place.file}, after {self._place.row_word} {self.rows}: "
+                    f"{' '.join(str(error).split())}"
+                ) from None
+            row = bad_rows[0]
+            raise self._place.row_error(
+                self.rows + row.number,
+                f"{row.actual_columns} values where the header has {row.expected_columns}: "
+                f"{row.text!r:.200}",
+            ) from None
+        self.rows += table.num_rows
+        batch = table.combine_chunks().to_batches()
+        columns = [self._columns[name] for name in table.column_names]
+        if not batch:
+            return pa.record_batch([pa.array([], pa.string()) for _ in columns], names=columns)
+        return batch[0].rename_columns(columns)
+
+
+def _blocks(file: BinaryIO, quoted: re.Pattern[bytes]) -> Iterator[bytes]:
+    """Yield the rest of a file in pieces that end where a row ends."""
+    block = b""
+    while piece := file.read(BLOCK_BYTES):
+        block += piece
+        end = _end_of_rows(block, quoted)
+        if end:
+            yield block[:end]
+            block = block[end:]
+        elif len(block) > MOST_ROW_BYTES:
+            raise _BadRowError(f"has more than {MOST_ROW_BYTES:,} bytes: is a quote not closed?")
+    if block.strip():
+        block += b"\n"
+        end = _end_of_rows(block, quoted)
+        if end:
+            yield block[:end]
+        if end < len(block):
+            raise _BadRowError("a quote that opens in this row is never closed")
+
+
+def _end_of_rows(block: bytes, quoted: re.Pattern[bytes]) -> int:
+    """Return where the last whole row of a block ends, which begins with a row; 0 if none does."""
+    end = block.rfind(b"\n") + 1
+    if block.count(b'"', 0, end) % 2 == 0:
+        return end
+    # A quoted cell goes on after the last line break, or a quote stands within a cell, where it
+    # means nothing: look at every quoted cell.
+    end = begin = 0
+    for cell in quoted.finditer(block):
+        end = max(end, block.rfind(b"\n", begin, cell.start()) + 1)
+        begin = cell.end()
+    return max(end, block.rfind(b"\n", begin) + 1)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    cells = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
+    return [cell.strip() for cell in cells]
