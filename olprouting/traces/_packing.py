@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-UNPACKED_ALWAYS = 128 << 20
+UNPACKED_ALWAYS = 64 << 20
 """So many bytes may be unpacked from any file."""
 
-UNPACKED_TIMES = 100
+UNPACKED_TIMES = 50
 """Traces shrink 4 to 30 times when packed; what grows more than this is refused."""
 
 DAMAGED = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
@@ -46,7 +46,7 @@ def _open_zstd(raw: BinaryIO) -> Any:
 
 
 PACKINGS = (
-    Packing("gzip", re.compile(rb"\x1f\x8b"), lambda raw: gzip.GzipFile(fileobj=raw)),
+    Packing("gzip", re.compile(rb"\x1f\x8b"), lambda raw: gzip.GzipFile(fileobj=raw, mode="rb")),
     Packing("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
     Packing("xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
     Packing("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), _open_zstd),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 from olprouting.errors import InputError
 from olprouting.traces._packing import DAMAGED, Packing, bounded, packing_of
+from olprouting.traces._stored import ZIP_MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,6 +107,8 @@ def open_source(stored: Stored) -> Source:
             f"{path} is a Git-LFS pointer, not the data: run 'git lfs pull' in its repository or "
             "download the file itself"
         )
+    if head.startswith(ZIP_MAGIC):
+        raise InputError(f"{path} is a zip archive within a pipe or archive: save it as a file")
     if head[_TAR_AT:].startswith(_TAR_MAGIC):
         raise InputError(f"{path} is a tar archive: unpack it and give the folder")
     return Source(stored, packing, mark, head)

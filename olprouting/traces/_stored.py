@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 """What a command line writes for it."""
 
+ZIP_MAGIC = b"PK\x03\x04"
+"""How a zip archive begins."""
+
 BEGIN_BYTES = 1 << 20
 """How much is looked at to tell what is stored: a block of bzip2 fits."""
-
-_ZIP_MAGIC = b"PK\x03\x04"
-_IN_MEMORY_BYTES = 64 << 20
 
 
 class Stored(Protocol):
@@ -101,20 +101,30 @@ class StoredMember:
 class StoredStream:
     """What comes through a pipe: it comes once, and is kept in a temporary file."""
 
-    on_disk = None
-
     def __init__(self, path: Path, stream: BinaryIO) -> None:
         self.path = path
-        self._stream: BinaryIO | None = stream
-        self._kept = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115 - lives as long
         self._begin = stream.read(BEGIN_BYTES)
-        self._kept.write(self._begin)
+        self._rest: BinaryIO | None = stream
+        self._folder = tempfile.TemporaryDirectory(prefix="olprouting-", ignore_cleanup_errors=True)
+
+    @property
+    def on_disk(self) -> Path:
+        """The temporary file, when all has come."""
+        file = Path(self._folder.name) / "trace"
+        if self._rest is not None:
+            try:
+                with file.open("wb") as kept:
+                    kept.write(self._begin)
+                    shutil.copyfileobj(self._rest, kept)
+            except OSError as error:
+                raise InputError(f"cannot keep {self.path} in {file}: {error.strerror}") from None
+            self._rest = None
+        return file
 
     @property
     def size_bytes(self) -> int:
         """How many bytes came."""
-        self._keep_rest()
-        return self._kept.seek(0, 2)
+        return self.on_disk.stat().st_size
 
     def begin(self) -> bytes:
         """Return the first bytes, without waiting for the last."""
@@ -123,14 +133,8 @@ class StoredStream:
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
         """Wait for the end of the stream and read it from its start."""
-        self._keep_rest()
-        self._kept.seek(0)
-        yield cast("BinaryIO", self._kept)
-
-    def _keep_rest(self) -> None:
-        if self._stream is not None:
-            shutil.copyfileobj(self._stream, self._kept)
-            self._stream = None
+        with self.on_disk.open("rb") as file:
+            yield file
 
 
 def stored_at(path: Path) -> list[Stored]:
@@ -152,7 +156,7 @@ def stored_at(path: Path) -> list[Stored]:
         if not stat.S_ISREG(mode):
             return [StoredStream(path, path.open("rb"))]
         file = StoredFile(path)
-        if file.begin().startswith(_ZIP_MAGIC):
+        if file.begin().startswith(ZIP_MAGIC):
             return _members(path)
         return [file]
     except (OSError, zipfile.BadZipFile) as error:

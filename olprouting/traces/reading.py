@@ -67,7 +67,7 @@ def read_trace(
         CSV (with commas, semicolons or tabs; blank lines and lines with ``#`` may stand above the
         header), Parquet, JSON lines or a JSON list, in UTF-8 or, with a byte-order mark, UTF-16;
         all but Parquet also packed by gzip, bzip2, xz or zstd. A packed file may unpack to at most
-        100 times its size, or 128 MiB if that is more. A folder, a pattern such as ``day*.csv``
+        50 times its size, or 64 MiB if that is more. A folder, a pattern such as ``day*.csv``
         and a zip archive stand for their files in name order, a list for its members; ``"-"`` is
         standard input.
     format

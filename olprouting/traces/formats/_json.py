@@ -92,6 +92,8 @@ def load_document(source: Source) -> Any:
     with source.open() as file:
         try:
             return json.loads(file.read().decode())
+        except InputError:
+            raise
         except DAMAGED:
             word = "file is" if source.packing is None else f"{source.packing.name} data are"
             problem = f"the {word} truncated or damaged"

@@ -47,9 +47,7 @@ def _file(source: Source) -> Any:
     from pyarrow import parquet
 
     if source.stored.on_disk is None or source.packing is not None:
-        raise InputError(
-            f"{source.path} is Parquet within an archive or a pipe: save it as a file first"
-        )
+        raise InputError(f"{source.path} is Parquet within another file: unpack it first")
     try:
         return parquet.ParquetFile(source.stored.on_disk)
     except (pa.ArrowInvalid, OSError) as error:

@@ -223,7 +223,7 @@ class _Reader:
         elif self._unit is None:
             raise InputError(
                 f"{self._place.file}: column {name!r} holds numbers without a unit; "
-                "give time_unit 's', 'ms', 'us' or 'ns'"
+                "give time_unit 's', 'ms', 'us' or 'ns' (among columns: unit=s)"
             )
 
 
