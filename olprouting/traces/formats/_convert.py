@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,21 @@ def numbers(
 
     converted = _cast(place, column, values, pa.float64(), first_row, "is not a number")
     return np.asarray(converted.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def refuse_rounded(
+    place: Place,
+    column: str,
+    values: pa.Array,
+    converted: npt.NDArray[np.float64],
+    *,
+    first_row: int,
+) -> None:
+    """Refuse text that became 2^53 and is another number: 2^53 + 1 has no double of its own."""
+    for index in np.flatnonzero(np.abs(converted) == LARGEST):
+        text = str(values[int(index)]).strip()
+        if _is_text(values) and abs(Decimal(text)) != LARGEST:
+            raise place.error(first_row + int(index), column, f"{text} is more than 2^53")
 
 
 def ids(parts: list[pa.Array]) -> npt.NDArray[Any]:

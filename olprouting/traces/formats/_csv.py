@@ -56,7 +56,7 @@ def batches(source: Source, place: Place, columns: Sequence[str]) -> Iterator[pa
     with source.open() as file:
         try:
             file.read(start + len(line.encode()))
-            for block in _blocks(file, parse.quoted):
+            for block in _blocks(file, parse.row):
                 yield parse(block)
         except _BadRowError as error:
             raise place.row_error(parse.rows + 1, str(error)) from None
@@ -88,9 +88,7 @@ class _Parser:
         # Columns go by their places: names may be empty, or stand twice where nobody needs them.
         self._columns = {str(names.index(name)): name for name in columns}
         self._count = len(names)
-        # As Arrow sees it, a quote opens a cell at its very beginning only.
-        between = re.escape(self._delimiter.encode())
-        self.quoted = re.compile(rb"(?:\A|(?<=[\n" + between + rb']))"[^"]*(?:""[^"]*)*("|\Z)')
+        self.row = _row_pattern(self._delimiter)
 
     def __call__(self, block: bytes) -> pa.RecordBatch:
         import pyarrow as pa
@@ -141,12 +139,12 @@ class _Parser:
         return batch[0].rename_columns(columns)
 
 
-def _blocks(file: BinaryIO, quoted: re.Pattern[bytes]) -> Iterator[bytes]:
+def _blocks(file: BinaryIO, row: re.Pattern[bytes]) -> Iterator[bytes]:
     """Yield the rest of a file in pieces that end where a row ends."""
     block = b""
     while piece := file.read(BLOCK_BYTES):
         block += piece
-        end = _end_of_rows(block, quoted)
+        end = _end_of_rows(block, row)
         if end:
             yield block[:end]
             block = block[end:]
@@ -154,25 +152,33 @@ def _blocks(file: BinaryIO, quoted: re.Pattern[bytes]) -> Iterator[bytes]:
             raise _BadRowError(f"has more than {MOST_ROW_BYTES:,} bytes: is a quote not closed?")
     if block.strip():
         block += b"\n"
-        end = _end_of_rows(block, quoted)
+        end = _end_of_rows(block, row)
         if end:
             yield block[:end]
         if end < len(block):
             raise _BadRowError("a quote that opens in this row is never closed")
 
 
-def _end_of_rows(block: bytes, quoted: re.Pattern[bytes]) -> int:
+def _end_of_rows(block: bytes, row: re.Pattern[bytes]) -> int:
     """Return where the last whole row of a block ends, which begins with a row; 0 if none does."""
-    end = block.rfind(b"\n") + 1
-    if block.count(b'"', 0, end) % 2 == 0:
-        return end
-    # A quoted cell goes on after the last line break, or a quote stands within a cell, where it
-    # means nothing: look at every quoted cell.
-    end = begin = 0
-    for cell in quoted.finditer(block):
-        end = max(end, block.rfind(b"\n", begin, cell.start()) + 1)
-        begin = cell.end()
-    return max(end, block.rfind(b"\n", begin) + 1)
+    if b'"' not in block:
+        return block.rfind(b"\n") + 1
+    end = 0
+    for whole in row.finditer(block):
+        if whole.start() != end:
+            break
+        end = whole.end()
+    return end
+
+
+def _row_pattern(delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of a whole row, with line breaks in quoted cells.
+
+    As Arrow sees it, a quote opens a cell at its very beginning only, and two within it are one.
+    """
+    rest = rb"[^\n" + re.escape(delimiter.encode()) + rb"]*+"
+    cell = rb'(?:"[^"]*+(?:""[^"]*+)*+"' + rest + rb'|(?!")' + rest + rb")"
+    return re.compile(rb"(?:" + cell + re.escape(delimiter.encode()) + rb")*" + cell + rb"\n")
 
 
 def _cells(line: str, delimiter: str) -> list[str]:

@@ -152,12 +152,11 @@ def _column(place: Place, first_row: int, chunk: list[Any], field: str) -> pa.Ar
             return pa.array([None if value is None else str(value) for value in values])
     if kinds <= {int, float}:
         return pa.array([None if value is None else _float(value) for value in values])
-    usual = str if str in kinds else float
+    is_text = isinstance(next(value for value in values if value is not None), str)
+    fitting, word = ((str,), "text") if is_text else ((int, float), "number")
     for row, value in enumerate(values, start=first_row):
-        if type(value) not in ({str} if usual is str else {int, float}):
-            raise place.error(
-                row, field, f"{value!r:.60} is not a {'text' if usual is str else 'number'}"
-            )
+        if value is not None and type(value) not in fitting:
+            raise place.error(row, field, f"{value!r:.60} is not a {word}")
     raise AssertionError(kinds)
 
 

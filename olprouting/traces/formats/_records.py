@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -161,8 +162,12 @@ def number(place: Place, row: int, record: Any, field: str) -> float:
     value = field_of(place, row, record, field)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise place.error(row, field, f"{value!r:.60} is not a number")
-    # JSON whole numbers have no limit; one that no double can hold fails the later check as inf.
-    return value if abs(value) <= LARGEST else float(str(value))
+    # JSON whole numbers have no limit; one that no double can hold fails the later check.
+    return (
+        value
+        if abs(value) <= LARGEST
+        else max(float(str(value)), math.nextafter(LARGEST, math.inf))
+    )
 
 
 def token_columns(

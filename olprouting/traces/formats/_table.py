@@ -200,10 +200,10 @@ class _Reader:
         return "times state their zone" if self._zoned else "times state no zone; taken as UTC"
 
     def _whole(self, column: str, name: str, values: pa.Array) -> npt.NDArray[np.int64]:
-        numbers = _convert.numbers(self._place, name, values, first_row=self._next_row)
-        return whole_numbers(
-            self._place, name, numbers, first_row=self._next_row, at_least=_AT_LEAST[column]
-        )
+        place, row = self._place, self._next_row
+        numbers = _convert.numbers(place, name, values, first_row=row)
+        _convert.refuse_rounded(place, name, values, numbers, first_row=row)
+        return whole_numbers(place, name, numbers, first_row=row, at_least=_AT_LEAST[column])
 
     def _ticks(self, _column: str, name: str, values: pa.Array) -> npt.NDArray[Any]:
         if self._dated is None:
