@@ -67,19 +67,19 @@ class Source:
             yield file
 
     def text_begins(self) -> tuple[int, str]:
-        """Return where the first line stands that is neither blank nor a comment, and that line.
+        """Return how many blank lines and comments stand above the first other line, and that.
 
-        The place is in bytes of the text. A line that is not UTF-8 is returned as empty.
+        A line that is not UTF-8 is returned as empty.
         """
-        start = 0
-        for line in self.head.splitlines(keepends=True):
-            if line.strip() and not line.startswith(b"#"):
-                try:
-                    return start, line.decode().strip("\r\n")
-                except UnicodeDecodeError:
-                    return start, ""
-            start += len(line)
-        return start, ""
+        lines = self.head.split(b"\n")
+        above = next(
+            (row for row, line in enumerate(lines) if line.strip() and not line.startswith(b"#")),
+            len(lines) - 1,
+        )
+        try:
+            return above, lines[above].decode().strip("\r")
+        except UnicodeDecodeError:
+            return above, ""
 
     def first_line(self) -> str:
         """Return the first line that is neither blank nor a comment, without its line ending."""

@@ -61,9 +61,10 @@ def ids(parts: list[pa.Array]) -> npt.NDArray[Any]:
 def _whole_numbers(values: pa.Array) -> npt.NDArray[np.int64] | None:
     import pyarrow as pa
 
-    if values.null_count or not _casts(values, pa.float64()):
+    converted = _converted(trimmed(values), pa.float64())
+    if values.null_count or converted is None:
         return None
-    numbers = np.asarray(values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    numbers = np.asarray(converted.to_numpy(zero_copy_only=False))
     if not (np.abs(numbers) <= LARGEST).all() or (numbers != np.floor(numbers)).any():
         return None
     return numbers.astype(np.int64)
@@ -115,22 +116,22 @@ def _cast(
     if values.null_count:
         index = values.is_null().index(True).as_py()
         raise place.error(first_row + index, column, "is empty")
-    for candidate in (values, trimmed(values)):
-        if _casts(candidate, target):
-            return candidate.cast(target)
-    values = trimmed(values)
-    index = _first_uncastable(values, target)
-    raise place.error(first_row + index, column, f"{str(values[index])!r} {problem}")
+    converted = _converted(values, target)
+    if converted is None:  # a few have blanks around their cells
+        converted = _converted(trimmed(values), target)
+    if converted is not None:
+        return converted
+    index = _first_uncastable(trimmed(values), target)
+    raise place.error(first_row + index, column, f"{str(values[index]).strip()!r} {problem}")
 
 
-def _casts(values: pa.Array, target: pa.DataType) -> bool:
+def _converted(values: pa.Array, target: pa.DataType) -> pa.Array | None:
     import pyarrow as pa
 
     try:
-        values.cast(target)
+        return values.cast(target)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return False
-    return True
+        return None
 
 
 def _first_uncastable(values: pa.Array, target: pa.DataType) -> int:
@@ -138,7 +139,7 @@ def _first_uncastable(values: pa.Array, target: pa.DataType) -> int:
     low, high = 0, len(values)
     while high - low > 1:
         middle = (low + high) // 2
-        if _casts(values[low:middle], target):
+        if _converted(values[low:middle], target) is not None:
             low = middle
         else:
             high = middle

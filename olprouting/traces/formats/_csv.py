@@ -51,13 +51,14 @@ def delimiter_of(line: str) -> str:
 
 def batches(source: Source, place: Place, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """Yield the chosen columns as text, block by block."""
-    start, line = source.text_begins()
+    above, line = source.text_begins()
     parse = _Parser(source, place, line, columns)
     with source.open() as file:
         try:
-            file.read(start + len(line.encode()))
+            for _ in range(above + 1):
+                file.readline()
             for block in _blocks(file, parse.row):
-                yield parse(block)
+                yield from parse(block)
         except _BadRowError as error:
             raise place.row_error(parse.rows + 1, str(error)) from None
         except UnicodeDecodeError:
@@ -90,7 +91,7 @@ class _Parser:
         self._count = len(names)
         self.row = _row_pattern(self._delimiter)
 
-    def __call__(self, block: bytes) -> pa.RecordBatch:
+    def __call__(self, block: bytes) -> list[pa.RecordBatch]:
         import pyarrow as pa
         from pyarrow import csv as pa_csv
 
@@ -120,23 +121,22 @@ class _Parser:
                 ),
             )
         except pa.ArrowInvalid as error:
-            if not bad_rows:
-                raise InputError(
-                    f"{self._place.file}, after {self._place.row_word} {self.rows}: "
-                    f"{' '.join(str(error).split())}"
-                ) from None
-            row = bad_rows[0]
-            raise self._place.row_error(
-                self.rows + row.number,
-                f"{row.actual_columns} values where the header has {row.expected_columns}: "
-                f"{row.text!r:.200}",
+            if bad_rows:
+                raise self._bad_row(bad_rows[0]) from None
+            raise InputError(
+                f"{self._place.file}, after {self._place.row_word} {self.rows}: "
+                f"{' '.join(str(error).split())}"
             ) from None
         self.rows += table.num_rows
-        batch = table.combine_chunks().to_batches()
         columns = [self._columns[name] for name in table.column_names]
-        if not batch:
-            return pa.record_batch([pa.array([], pa.string()) for _ in columns], names=columns)
-        return batch[0].rename_columns(columns)
+        return [batch.rename_columns(columns) for batch in table.to_batches()]
+
+    def _bad_row(self, row: Any) -> InputError:
+        return self._place.row_error(
+            self.rows + row.number,
+            f"{row.actual_columns} values where the header has {row.expected_columns}: "
+            f"{row.text!r:.200}",
+        )
 
 
 def _blocks(file: BinaryIO, row: re.Pattern[bytes]) -> Iterator[bytes]:

@@ -36,10 +36,11 @@ def is_list(source: Source) -> bool:
 
 def first_record(source: Source) -> dict[str, Any]:
     """Return the first line, or the first member of a list, as a JSON object; empty if none."""
-    start, line = source.text_begins()
+    above, line = source.text_begins()
     try:
-        if line.lstrip().startswith("["):
-            text = source.head[start:].decode(errors="ignore").lstrip()[1:].lstrip()
+        if is_list(source):
+            text = b"\n".join(source.head.split(b"\n")[above:]).decode(errors="ignore")
+            text = text.lstrip()[1:].lstrip()
             record, _ = json.JSONDecoder().raw_decode(text)
         else:
             record = json.loads(line)
@@ -52,8 +53,8 @@ def place_of(source: Source) -> Place:
     """Return the words for rows of a JSON file."""
     if is_list(source):
         return Place(source.path, "record")
-    start, _ = source.text_begins()
-    return Place(source.path, "line", source.head.count(b"\n", 0, start))
+    above, _ = source.text_begins()
+    return Place(source.path, "line", rows_before=above)
 
 
 def records(source: Source, place: Place) -> Iterator[Any]:
@@ -111,7 +112,8 @@ def _lines(source: Source, place: Place) -> Iterator[Any]:
     blank = line = 0
     with source.open() as file:
         try:
-            file.read(source.text_begins()[0])
+            for _ in range(source.text_begins()[0]):
+                file.readline()
             for line, text in enumerate(file, start=1):
                 if text.isspace():
                     blank = blank or line
