@@ -50,7 +50,14 @@ def test_a_file_without_permission_is_refused(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"\x89PNG\r\n\x1a\n,\x00,", "é,è".encode("latin-1"), b"one word\n", b"{}\n", b"[1, 2]"],
+    [
+        b"\x89PNG\r\n\x1a\n,\x00,",
+        "é,è".encode("latin-1"),
+        b"one word\n",
+        b"a," * 99_999,
+        b"{}\n",
+        b"[1, 2]",
+    ],
 )
 def test_content_of_no_known_format_lists_the_formats(tmp_path, content) -> None:
     path = tmp_path / "a.bin"

@@ -28,6 +28,9 @@ DELIMITERS = (",", ";", "\t")
 BLOCK_BYTES = 4 << 20
 """How much is parsed at a time."""
 
+MOST_HEADER_CHARACTERS = 1 << 15
+"""The longest header; a longer first line may go on after what was looked at."""
+
 MOST_ROW_BYTES = 64 << 20
 """The longest row."""
 
@@ -39,7 +42,7 @@ class _BadRowError(ValueError):
 def header(source: Source) -> list[str]:
     """Return the column names without blanks around them; empty if this is no text table."""
     line = source.first_line()
-    if not line.replace("\t", "").isprintable():
+    if len(line) > MOST_HEADER_CHARACTERS or not line.replace("\t", "").isprintable():
         return []
     return _cells(line, delimiter_of(line))
 
