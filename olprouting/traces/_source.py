@@ -95,7 +95,10 @@ def open_source(stored: Stored) -> Source:
         If it is empty, damaged, a Git-LFS pointer, or holds what is no text and no table.
     """
     path = stored.path
-    begin = stored.begin()
+    try:
+        begin = stored.begin()
+    except DAMAGED as error:
+        raise InputError(f"cannot read {path}: {error}") from None
     packing = packing_of(begin)
     raw = begin[:HEAD_BYTES] if packing is None else _unpacked_head(begin, packing, path)
     mark = next((known for known in (_UTF8_MARK, *_UTF16_MARKS) if raw.startswith(known)), b"")

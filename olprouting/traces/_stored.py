@@ -159,7 +159,7 @@ def stored_at(path: Path) -> list[Stored]:
         if file.begin().startswith(ZIP_MAGIC):
             return _members(path)
         return [file]
-    except (OSError, zipfile.BadZipFile) as error:
+    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {path}: {reason}") from None
 

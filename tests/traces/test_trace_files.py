@@ -71,6 +71,14 @@ def test_text_that_is_not_utf8_is_refused(tmp_path) -> None:
     assert "UTF8" in refusal(path)
 
 
+def test_a_short_row_that_is_not_utf8_is_named(tmp_path, capfd) -> None:
+    """Catches a handler of such rows that fails, prints a traceback and lets them pass."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(AZURE_HEADER.encode() + b"\n2023-11-16 18:17:04,1,2\n\xff\xfe,1\n")
+    assert "data row 2: 2 values where the header has 3" in refusal(path)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_gzip_with_nothing_readable_is_refused(tmp_path) -> None:
     path = tmp_path / "a.csv.gz"
     path.write_bytes(b"\x1f\x8b\x08\x00")

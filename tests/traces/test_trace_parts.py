@@ -59,7 +59,11 @@ def test_zip_archives_are_read_in_name_order(tmp_path) -> None:
     trace = read_trace(path)
     assert trace.prompt_tokens.tolist() == [1, 2, 3]
     assert hashlib.sha256(path.read_bytes()).hexdigest() in trace.notices[0]
-    path.write_bytes(path.read_bytes()[:-30])
+    data = path.read_bytes()
+    damaged = data.find(b"PK", 4) - 2  # within the first member
+    path.write_bytes(data[:damaged] + b"??" + data[damaged + 2 :])
+    assert "cannot read" in refusal(path)
+    path.write_bytes(data[:-30])
     assert "cannot read" in refusal(path)
 
 

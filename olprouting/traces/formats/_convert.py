@@ -49,13 +49,12 @@ def ids(parts: list[pa.Array]) -> npt.NDArray[Any]:
 
     None stands for an empty cell.
     """
-    import pyarrow as pa
-
     whole = [number for values in parts if (number := _whole_numbers(values)) is not None]
     if len(whole) == len(parts):
         return np.concatenate(whole) if whole else np.zeros(0, dtype=np.int64)
-    texts = [value for values in parts for value in trimmed(values.cast(pa.string())).to_pylist()]
-    return np.array([text or None for text in texts], dtype=object)
+    written = [each for values in parts for each in trimmed(values).to_pylist()]
+    texts = [None if each in (None, "") else str(each) for each in written]
+    return np.array(texts, dtype=object)
 
 
 def _whole_numbers(values: pa.Array) -> npt.NDArray[np.int64] | None:

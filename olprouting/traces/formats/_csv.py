@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
 from olprouting.traces._packing import DAMAGED
@@ -33,6 +33,10 @@ MOST_HEADER_CHARACTERS = 1 << 15
 
 MOST_ROW_BYTES = 64 << 20
 """The longest row."""
+
+
+# Arrow's handler of such rows would be told less: it fails where a row is not UTF-8.
+_WRONG_COUNT = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 
 
 class _BadRowError(ValueError):
@@ -98,12 +102,6 @@ class _Parser:
         import pyarrow as pa
         from pyarrow import csv as pa_csv
 
-        bad_rows: list[Any] = []
-
-        def stop_at(row: Any) -> str:
-            bad_rows.append(row)
-            return "error"
-
         try:
             table = pa_csv.read_csv(
                 pa.BufferReader(block),
@@ -115,7 +113,6 @@ class _Parser:
                 parse_options=pa_csv.ParseOptions(
                     delimiter=self._delimiter,
                     newlines_in_values=True,
-                    invalid_row_handler=stop_at,
                 ),
                 convert_options=pa_csv.ConvertOptions(
                     column_types=dict.fromkeys(self._columns, pa.string()),
@@ -124,21 +121,21 @@ class _Parser:
                 ),
             )
         except pa.ArrowInvalid as error:
-            if bad_rows:
-                raise self._bad_row(bad_rows[0]) from None
-            raise InputError(
-                f"{self._place.file}, after {self._place.row_word} {self.rows}: "
-                f"{' '.join(str(error).split())}"
-            ) from None
+            raise self._bad_row(str(error)) from None
         self.rows += table.num_rows
         columns = [self._columns[name] for name in table.column_names]
         return [batch.rename_columns(columns) for batch in table.to_batches()]
 
-    def _bad_row(self, row: Any) -> InputError:
+    def _bad_row(self, problem: str) -> InputError:
+        found = _WRONG_COUNT.search(problem)
+        if found is None:
+            return InputError(
+                f"{self._place.file}, after {self._place.row_word} {self.rows}: "
+                f"{' '.join(problem.split())}"
+            )
+        row, expected, actual, text = found.groups()
         return self._place.row_error(
-            self.rows + row.number,
-            f"{row.actual_columns} values where the header has {row.expected_columns}: "
-            f"{row.text!r:.200}",
+            self.rows + int(row), f"{actual} values where the header has {expected}: {text!r:.200}"
         )
 
 

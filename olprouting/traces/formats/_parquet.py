@@ -38,7 +38,7 @@ def batches(source: Source, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         raise unpacks_to_too_much(source.path, size)
     try:
         yield from file.iter_batches(columns=list(columns))
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from None
 
 
@@ -50,7 +50,7 @@ def _file(source: Source) -> Any:
         raise InputError(f"{source.path} is Parquet within another file: unpack it first")
     try:
         return parquet.ParquetFile(source.stored.on_disk)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError) as error:
         raise _damaged(source, error) from None
 
 
