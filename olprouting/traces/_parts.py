@@ -91,13 +91,16 @@ def is_pattern(path: Path) -> bool:
 def _files_of(folder: Path) -> list[Path]:
     """Return the files of a folder in name order, without hidden ones and marks of other tools."""
     try:
-        return sorted(
-            each
-            for each in folder.iterdir()
-            if each.is_file() and not each.name.startswith((".", "_"))
-        )
+        found = sorted(each for each in folder.iterdir() if not each.name.startswith((".", "_")))
     except OSError as error:
         raise InputError(f"cannot read {folder}: {error.strerror}") from None
+    for each in found:
+        if each.is_dir():
+            raise InputError(
+                f"{folder} holds a folder, {each.name}; say which files are meant by a pattern, "
+                f"such as '{folder}/*/*.csv'"
+            )
+    return found
 
 
 def _opened(path: Path, name: str, files: list[Path]) -> Parts:

@@ -49,6 +49,13 @@ def test_patterns_and_lists_are_read_like_folders(folder) -> None:
     assert "there are no files to read" in refusal([])
 
 
+def test_a_folder_within_the_folder_is_not_left_out_silently(folder) -> None:
+    (folder / "more").mkdir()
+    azure(folder / "more" / "3.csv")
+    assert "holds a folder, more; say which files are meant" in refusal(folder)
+    assert len(read_trace(folder / "*" / "*.csv")) == 5
+
+
 def test_zip_archives_are_read_in_name_order(tmp_path) -> None:
     """Catches the order of the archive, and what macOS leaves in it."""
     path = tmp_path / "a.zip"
