@@ -44,6 +44,7 @@ ModelOption = Annotated[Path, typer.Option("--out", help="File for the model (JS
 def evaluate(
     context: typer.Context,
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     horizon: WindowOption = 80,
     forecasts: ForecastsOption = None,
     train_share: TrainShareOption = 0.5,
@@ -58,7 +59,7 @@ def evaluate(
     from olprouting.cli.progress import progress_bar
     from olprouting.forecast_report import DEFAULT_FORECASTS, evaluate_forecasts
 
-    requests_in_order = _requests(trace, requests, seed)
+    requests_in_order = _requests(trace, requests, seed, columns)
     with progress_bar() as advance:
         report = evaluate_forecasts(
             requests_in_order,
@@ -84,6 +85,7 @@ def train(
     context: typer.Context,
     out: ModelOption,
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     horizon: WindowOption = 80,
     requests: o.RequestsOption = None,
     seed: o.SeedOption = 0,
@@ -94,7 +96,7 @@ def train(
     from olprouting.cli.progress import progress_bar
     from olprouting.forecasts.learned import train_learned
 
-    history = _requests(trace, requests, seed)
+    history = _requests(trace, requests, seed, columns)
     with progress_bar() as advance:
         model = train_learned(history, horizon, seed=seed, on_progress=advance)
     saving = Saving()
@@ -106,8 +108,8 @@ def train(
     saving.end()
 
 
-def _requests(name: str, requests: int | None, seed: int) -> Trace:
-    return o.load_workload(name, requests, "backlog", 1, seed).trace
+def _requests(name: str, requests: int | None, seed: int, columns: str | None) -> Trace:
+    return o.load_workload(name, requests, "backlog", 1, seed, columns=columns).trace
 
 
 def _print(report: ForecastReport) -> None:

@@ -41,6 +41,7 @@ OutOption = Annotated[
 def gaps(
     context: typer.Context,
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     policies: PoliciesOption = None,
     workers: o.WorkersOption = 8,
     slots: o.SlotsOption = 72,
@@ -93,7 +94,7 @@ def gaps(
         time_limit_s=time_limit,
         growth=growth,
     )
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history)
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history, columns=columns)
     known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
     announce_compilation()
     with progress_bar() as advance:

@@ -73,6 +73,7 @@ def hindsight(
     context: typer.Context,
     objective: ObjectiveOption = "reward",
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     requests: RequestsOption = None,
     weights: p.WeightsOption = "tail-latency",
     t1: p.T1Option = 400.0,
@@ -108,7 +109,7 @@ def hindsight(
         from olprouting.instances import Cluster
 
         least_imbalance(
-            p.poisson_workload(trace, requests, rate, None, seed),
+            p.poisson_workload(trace, requests, rate, None, seed, columns),
             Cluster.homogeneous(devices, slots),
             names,
             time_limit_s=time_limit,
@@ -130,7 +131,7 @@ def hindsight(
     for name in names:  # what cannot run is an error now, not after the search
         policy = make_policy(name, devices, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
-    workload = p.poisson_workload(trace, requests, rate, None, seed)
+    workload = p.poisson_workload(trace, requests, rate, None, seed, columns)
     announce_compilation()
     with progress_bar() as advance:
         found = bound_and_schedule(

@@ -20,7 +20,20 @@ DEFAULT_TRACE = "azure-2023-conv-like"
 DEFAULT_REQUESTS = 2000
 
 TraceOption = Annotated[
-    str, typer.Option("--trace", help="A file, or a name of `olprouting traces list`.")
+    str,
+    typer.Option(
+        "--trace",
+        help="A file, folder or pattern, - for standard input, or a name of "
+        "`olprouting traces list`.",
+    ),
+]
+ColumnsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns of a trace file, where its own names do not tell: "
+        "arrival=NAME,prompt=NAME,decode=NAME,key=NAME, and unit=s, ms, us or ns of its times.",
+        show_default=False,
+    ),
 ]
 RequestsOption = Annotated[
     int | None, typer.Option(min=1, help="Use the first so many requests.", show_default=False)
@@ -107,7 +120,14 @@ class Workload:
 
 
 def load_workload(
-    name: str, requests: int | None, arrivals: str, waiting: int, seed: int, history: int = 0
+    name: str,
+    requests: int | None,
+    arrivals: str,
+    waiting: int,
+    seed: int,
+    history: int = 0,
+    *,
+    columns: str | None,
 ) -> Workload:
     """Read a trace and apply an arrival process; the first `history` requests come before the run.
 
@@ -121,9 +141,10 @@ def load_workload(
     from olprouting.traces import profile_names, require_arrivals, resolve, split_history
 
     if name in profile_names():
-        trace = resolve(name, requests=(requests or DEFAULT_REQUESTS) + history, seed=seed)
+        count = (requests or DEFAULT_REQUESTS) + history
+        trace = resolve(name, requests=count, seed=seed, columns=columns)
     else:
-        trace = resolve(name)
+        trace = resolve(name, columns=columns)
         trace = trace if requests is None else trace.head(requests + history)
     past = None
     if history:

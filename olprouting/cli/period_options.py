@@ -58,12 +58,12 @@ def parse_weights(text: str) -> SloWeights:
 
 
 def poisson_workload(
-    name: str, requests: int, rate: float, period_s: float | None, seed: int
+    name: str, requests: int, rate: float, period_s: float | None, seed: int, columns: str | None
 ) -> Trace:
     """Return the first requests of a trace, with Poisson arrivals by period (or at times)."""
     import numpy as np
 
     from olprouting.price_report import poisson_by_period
 
-    trace = o.load_workload(name, requests, "backlog", 1, seed).trace
+    trace = o.load_workload(name, requests, "backlog", 1, seed, columns=columns).trace
     return poisson_by_period(trace, rate, np.random.default_rng([seed, 2]), period_s)

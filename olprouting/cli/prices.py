@@ -103,6 +103,7 @@ TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact
 def prices(
     context: typer.Context,
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     requests: p.RequestsOption = DEFAULT_REQUESTS,
     weights: p.WeightsOption = "tail-latency",
     t1: p.T1Option = 400.0,
@@ -176,7 +177,7 @@ def prices(
         ),
     )
     study = _Study(
-        p.poisson_workload(trace, requests, rate, period_s, seed),
+        p.poisson_workload(trace, requests, rate, period_s, seed, columns),
         cluster,
         options,
         noise,

@@ -64,6 +64,7 @@ def simulate(
     context: typer.Context,
     policy: PolicyOption = "br0",
     trace: o.TraceOption = o.DEFAULT_TRACE,
+    columns: o.ColumnsOption = None,
     workers: o.WorkersOption = 8,
     slots: o.SlotsOption = 72,
     requests: o.RequestsOption = None,
@@ -130,8 +131,8 @@ def simulate(
         bid_price=BidPriceOptions(reject_after=reject_after),
     )
     if replay is not None:
-        trace, arrivals = str(replay), "recorded"
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history)
+        trace, arrivals, columns = str(replay), "recorded", None  # as we have written them
+    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history, columns=columns)
     rule = (
         make_policy(policy, workers, rule_options)
         if replay is None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from olprouting.cli import options as o  # noqa: TC001 - typer reads the annotations
 from olprouting.cli.saving import own_file
 
 if TYPE_CHECKING:
@@ -31,8 +32,13 @@ traces_app = typer.Typer(
     no_args_is_help=True,
 )
 
-TraceArgument = Annotated[str, typer.Argument(metavar="FILE|NAME", help="A file or a known trace.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TraceArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE|NAME",
+        help="A file, folder or pattern, - for standard input, or a known trace.",
+    ),
+]
 FormatOption = Annotated[
     str | None, typer.Option("--format", help="File format, if content does not tell it.")
 ]
@@ -48,7 +54,7 @@ SeedOption = Annotated[int, typer.Option(help="Seed of all random draws.")]
 
 
 @traces_app.command("list")
-def list_traces(as_json: JsonOption = False) -> None:
+def list_traces(as_json: o.JsonOption = False) -> None:
     """List the traces that go by a name."""
     rows = _catalogue_rows()
     if as_json:
@@ -71,17 +77,20 @@ def list_traces(as_json: JsonOption = False) -> None:
 def info(
     trace: TraceArgument,
     file_format: FormatOption = None,
+    columns: o.ColumnsOption = None,
     time_unit: UnitOption = None,
     zero_output: ZeroOption = "drop",
     start_s: StartOption = 0.0,
     duration_s: DurationOption = None,
     seed: SeedOption = 0,
-    as_json: JsonOption = False,
+    as_json: o.JsonOption = False,
 ) -> None:
     """Show what a trace looks like and what reading it did."""
     from olprouting.traces.summary import summarise
 
-    found, source = _load(trace, seed, file_format, time_unit, zero_output, start_s, duration_s)
+    found, source = _load(
+        trace, seed, file_format, columns, time_unit, zero_output, start_s, duration_s
+    )
     summary = summarise(found)
     if as_json:
         print(json.dumps(_info(summary, source), indent=2))  # noqa: T201 - stdout is the product
@@ -95,6 +104,7 @@ def convert(
     trace: TraceArgument,
     out: Annotated[Path, typer.Argument(help="Target: .csv, .csv.gz or .parquet.")],
     file_format: FormatOption = None,
+    columns: o.ColumnsOption = None,
     time_unit: UnitOption = None,
     zero_output: ZeroOption = "drop",
     start_s: StartOption = 0.0,
@@ -121,7 +131,7 @@ def convert(
     from olprouting.traces.writing import writable_target, write_trace
 
     own_file(context, writable_target(out))
-    found, _ = _load(trace, seed, file_format, time_unit, zero_output, start_s, duration_s)
+    found, _ = _load(trace, seed, file_format, columns, time_unit, zero_output, start_s, duration_s)
     found = filters.limit_tokens(
         found,
         max_prompt_tokens=max_prompt_tokens,
@@ -159,6 +169,7 @@ def _load(
     trace: str,
     seed: int,
     file_format: str | None,
+    columns: str | None,
     time_unit: str | None,
     zero_output: str,
     start_s: float,
@@ -170,12 +181,13 @@ def _load(
     from olprouting.traces.reading import read_with_source
 
     if trace in profile_names():
-        if file_format or time_unit or start_s or duration_s is not None:
+        if file_format or columns or time_unit or start_s or duration_s is not None:
             raise InputError(f"{trace} is drawn, not read: reading options apply to files only")
         return catalogue.resolve(trace, seed=seed), None
     return read_with_source(
         catalogue.locate(trace),
         file_format,
+        columns=columns,
         time_unit=time_unit,
         zero_output=zero_output,  # type: ignore[arg-type]  # the reader refuses other words
         start_s=start_s,

@@ -26,6 +26,7 @@ from olprouting.traces import (
     split_history,
 )
 from olprouting.traces.catalogue import PUBLIC_TRACES, locate
+from olprouting.traces.columns import ColumnChoice
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
@@ -56,6 +57,9 @@ class TraceSource:
         A name of `trace_names`, a file, ``"ratio:PROMPT:DECODE:MEAN_TOTAL"`` (a mix of geometric
         lengths) or ``"geometric:P:S"`` (the model of the balance paper's theory). What is drawn is
         drawn with the cell's seed.
+    columns
+        Columns of a file, where its own names do not tell, such as
+        ``"arrival=t,prompt=n_in,decode=n_out,unit=ms"`` (see `read_trace`).
     requests
         How many, >= 1; None takes all of a file, and as many as a profile's source had.
     history
@@ -82,6 +86,7 @@ class TraceSource:
     """
 
     source: str = "azure-2023-conv-like"
+    columns: str | None = None
     requests: int | None = None
     history: int = 0
     rows: str = "first"
@@ -109,7 +114,10 @@ class TraceSource:
             raise InputError("arrivals = 'batches' needs batch_requests and batch_every_s")
         if self.arrivals != "batches" and batch != (None, None):
             raise InputError("batch_requests and batch_every_s need arrivals = 'batches'")
-        _law(self.source)
+        drawn = _law(self.source) is not None or self.source in profile_names()
+        if self.columns is not None and drawn:
+            raise InputError(f"columns = {self.columns!r}: {self.source} is drawn, not read")
+        ColumnChoice.of(self.columns)
 
     @property
     def backlog(self) -> int | None:
@@ -143,7 +151,7 @@ class TraceSource:
             If the file cannot be read or has changed, or arrival times are missing.
         """
         requests = None if self.requests is None else self.requests + self.history
-        trace = _requests(self.source, requests, self.rows, seed, sha256)
+        trace = _requests(self.source, self.columns, requests, self.rows, seed, sha256)
         if not self.history:
             return Workload(self._released(trace, seed, period_s), None)
         history, trace = split_history(trace, self.history)
@@ -164,7 +172,14 @@ class TraceSource:
 
 
 @functools.lru_cache(maxsize=8)
-def _requests(source: str, requests: int | None, rows: str, seed: int, sha256: str | None) -> Trace:
+def _requests(
+    source: str,
+    columns: str | None,
+    requests: int | None,
+    rows: str,
+    seed: int,
+    sha256: str | None,
+) -> Trace:
     law = _law(source)
     if law is not None:
         if requests is None:
@@ -172,7 +187,7 @@ def _requests(source: str, requests: int | None, rows: str, seed: int, sha256: s
         return law(requests, np.random.default_rng(seed))
     if source in profile_names():
         return resolve(source, requests=requests, seed=seed)
-    trace = _whole_file(source, sha256)
+    trace = _whole_file(source, columns, sha256)
     if requests is None or requests >= len(trace):
         return trace
     if rows == "first":
@@ -182,11 +197,11 @@ def _requests(source: str, requests: int | None, rows: str, seed: int, sha256: s
 
 
 @functools.lru_cache(maxsize=2)
-def _whole_file(source: str, sha256: str | None) -> Trace:
+def _whole_file(source: str, columns: str | None, sha256: str | None) -> Trace:
     """Read a trace once per process, if it is what the study began with."""
     if sha256 is not None and file_sha256(locate(source)) != sha256:
         raise InputError(f"{locate(source)} is not the trace this study began with")
-    return resolve(source)
+    return resolve(source, columns=columns)
 
 
 def is_file_name(source: str) -> bool:

@@ -22,15 +22,18 @@ class Place:
     row_word
         ``"data row"`` (tables: header and blank lines are not counted), ``"line"`` (JSON lines) or
         ``"record"`` (JSON documents).
+    rows_before
+        Lines above the first row.
     """
 
     file: Path
     row_word: str
+    rows_before: int = 0
 
     def error(self, row: int, column: str, problem: str) -> InputError:
         """Build the error for one value."""
-        return InputError(f"{self.file}, {self.row_word} {row}, column {column!r}: {problem}")
+        return self.row_error(row, f"column {column!r}: {problem}", joint=", ")
 
-    def row_error(self, row: int, problem: str) -> InputError:
+    def row_error(self, row: int, problem: str, joint: str = ": ") -> InputError:
         """Build the error for a whole row."""
-        return InputError(f"{self.file}, {self.row_word} {row}: {problem}")
+        return InputError(f"{self.file}, {self.row_word} {row + self.rows_before}{joint}{problem}")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
 from contextlib import contextmanager
 from dataclasses import dataclass
+from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
+from olprouting.traces._stored import STANDARD_INPUT
 from olprouting.traces.profiles import load_profile, profile_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from olprouting.instances.trace import Trace
 
@@ -195,15 +198,16 @@ def resolve(
     requests: int | None = None,
     seed: int = 0,
     cache: Path | None = None,
+    columns: str | Mapping[str, str] | None = None,
 ) -> Trace:
     """Return the trace of a name or a file.
 
     Parameters
     ----------
     name_or_path
-        A file, the name of an embedded profile (a synthetic trace is drawn from it), or the name
-        of a public trace that has been fetched. A name wins over a file of the same name; write
-        ``./name`` for the file.
+        A file (or a folder, a pattern, ``-``; see `read_trace`), the name of an embedded profile
+        (a synthetic trace is drawn from it), or the name of a public trace that has been fetched.
+        A name wins over a file of the same name; write ``./name`` for the file.
     requests
         The first so many requests of a file; how many to draw from a profile. All of a file, and
         as many as the profile's source had, if None.
@@ -211,6 +215,8 @@ def resolve(
         Seed of the draw from a profile.
     cache
         Folder of fetched traces; the user's cache if None.
+    columns
+        Which columns of a file are meant; see `read_trace`.
 
     Raises
     ------
@@ -221,10 +227,12 @@ def resolve(
         raise InputError(f"requests = {requests} must be >= 1")
     name = str(name_or_path)
     if name in profile_names():
+        if columns is not None:
+            raise InputError(f"{name} is drawn, not read: columns apply to files only")
         return _drawn(name, requests, seed)
     from olprouting.traces.reading import read_trace
 
-    trace = read_trace(locate(name_or_path, cache))
+    trace = read_trace(locate(name_or_path, cache), columns=columns)
     if name in PUBLIC_TRACES:
         trace = trace.replace(name=name)
     if requests is None or requests >= len(trace):
@@ -233,7 +241,7 @@ def resolve(
 
 
 def locate(name_or_path: str | Path, cache: Path | None = None) -> Path:
-    """Return the file of a fetched public trace or of a path, without reading it."""
+    """Return the file of a fetched public trace, or what may be read, without reading it."""
     name = str(name_or_path)
     if name in PUBLIC_TRACES:
         path = (cache or default_cache()) / PUBLIC_TRACES[name].file_name
@@ -243,10 +251,10 @@ def locate(name_or_path: str | Path, cache: Path | None = None) -> Path:
             )
         return path
     path = Path(name_or_path)
-    looks_like_path = path.suffix or len(path.parts) > 1
-    if not path.exists() and not looks_like_path:
-        raise unknown_name("trace", name, trace_names())
-    return path
+    looks_like_path = path.suffix or len(path.parts) > 1 or has_magic(name)
+    if looks_like_path or name == STANDARD_INPUT or os.path.exists(path):
+        return path
+    raise unknown_name("trace", name, trace_names())
 
 
 def _drawn(name: str, requests: int | None, seed: int) -> Trace:

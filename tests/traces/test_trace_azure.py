@@ -115,8 +115,9 @@ def test_a_truncated_gz_is_refused_with_the_last_row_that_was_read(tmp_path) -> 
     [
         ("2023-11-16 18:17:04,abc,5", "ContextTokens", "'abc' is not a number"),
         ("2023-11-16 18:17:04,,5", "ContextTokens", "'' is not a number"),
-        ("2023-11-16 18:17:04,nan,5", "ContextTokens", "nan must be a whole number from 1"),
-        ("2023-11-16 18:17:04,0,5", "ContextTokens", "0 must be a whole number from 1"),
+        ("2023-11-16 18:17:04,nan,5", "ContextTokens", "nan must be a whole number from 0"),
+        ("2023-11-16 18:17:04,-2,5", "ContextTokens", "-2 must be a whole number from 0"),
+        ("2023-11-16 18:17:04,9007199254740993,5", "ContextTokens", "3 is more than 2^53"),
         ("2023-11-16 18:17:04,5,-1", "GeneratedTokens", "-1 must be a whole number from 0"),
         ("2023-11-16 18:17:04,5,1.5", "GeneratedTokens", "1.5 must be a whole number"),
         ("2023-11-16 18:17:04,5,inf", "GeneratedTokens", "inf must be a whole number"),

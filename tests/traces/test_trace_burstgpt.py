@@ -97,7 +97,7 @@ def test_the_json_sample_has_lengths_but_no_arrivals(tmp_path) -> None:
     [
         ({"input_length": 5}, "record 2, column 'output_length': is missing"),
         ({"input_length": "5", "output_length": 7}, "record 2, column 'input_length': '5'"),
-        ({"input_length": 0, "output_length": 7}, "record 2, column 'input_length': 0 must be"),
+        ({"input_length": -1, "output_length": 7}, "record 2, column 'input_length': -1 must be"),
         ({"input_length": True, "output_length": 7}, "'input_length': True is not a number"),
         (3, "record 2: expected a JSON object"),
     ],

@@ -35,9 +35,9 @@ def test_only_failed_requests_leave_no_trace_and_the_reason_is_told(tmp_path) ->
     assert "1 of 1 rows dropped" in refusal(path)
 
 
-def test_a_missing_file_and_a_folder_are_refused(tmp_path) -> None:
+def test_a_missing_file_and_an_empty_folder_are_refused(tmp_path) -> None:
     assert "No such file" in refusal(tmp_path / "none.csv")
-    assert "Is a directory" in refusal(tmp_path)
+    assert "there are no files to read" in refusal(tmp_path)
     assert "File name too long" in refusal(tmp_path / ("x" * 300))
 
 
@@ -50,7 +50,14 @@ def test_a_file_without_permission_is_refused(tmp_path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    [b"\x89PNG\r\n\x1a\n,\x00,", "é,è".encode("latin-1"), b"one word\n", b"{}\n", b"[1, 2]"],
+    [
+        b"\x89PNG\r\n\x1a\n,\x00,",
+        "é,è".encode("latin-1"),
+        b"one word\n",
+        b"a," * 99_999,
+        b"{}\n",
+        b"[1, 2]",
+    ],
 )
 def test_content_of_no_known_format_lists_the_formats(tmp_path, content) -> None:
     path = tmp_path / "a.bin"
@@ -62,6 +69,14 @@ def test_text_that_is_not_utf8_is_refused(tmp_path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(AZURE_HEADER.encode() + b"\n\xff\xfe,1,2\n")
     assert "UTF8" in refusal(path)
+
+
+def test_a_short_row_that_is_not_utf8_is_named(tmp_path, capfd) -> None:
+    """Catches a handler of such rows that fails, prints a traceback and lets them pass."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(AZURE_HEADER.encode() + b"\n2023-11-16 18:17:04,1,2\n\xff\xfe,1\n")
+    assert "data row 2: 2 values where the header has 3" in refusal(path)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_gzip_with_nothing_readable_is_refused(tmp_path) -> None:

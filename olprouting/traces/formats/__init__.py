@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
@@ -13,6 +14,7 @@ from olprouting.traces.formats.generic import GENERIC
 from olprouting.traces.formats.mooncake import MOONCAKE
 from olprouting.traces.formats.own import OWN
 from olprouting.traces.formats.qwen_bailian import QWEN_BAILIAN
+from olprouting.traces.formats.splitwise import SPLITWISE
 from olprouting.traces.formats.vidur import VIDUR
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ FORMATS: tuple[TraceFormat, ...] = (
     AZURE,
     BURSTGPT,
     VIDUR,
+    SPLITWISE,
     QWEN_BAILIAN,
     MOONCAKE,
     BURSTGPT_SAMPLE,
@@ -56,7 +59,16 @@ def recognise(source: Source) -> TraceFormat:
             return known
     if len(header(source)) > 1:
         return GENERIC
+    cause = "" if _is_text(source.head) else "; it is no UTF-8 text: save it as UTF-8"
     raise InputError(
         f"{source.path}: format not recognised; give one of: "
-        f"{', '.join(known.name for known in FORMATS)}"
+        f"{', '.join(known.name for known in FORMATS)}{cause}"
     )
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return "\0" not in text

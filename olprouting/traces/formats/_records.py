@@ -1,41 +1,47 @@
-"""Formats whose requests are JSON objects: one conversion path, one wording of errors."""
+"""Formats with JSON objects of Mooncake's kind: times, lengths, prefix hashes, sessions."""
 
 from __future__ import annotations
 
-import json
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.errors import InputError
-from olprouting.traces._place import Place
 from olprouting.traces._raw import TICKS_PER_S, RawTrace
-from olprouting.traces._source import DAMAGED_GZIP
 from olprouting.traces._values import LARGEST, times, whole_numbers
+from olprouting.traces.formats._json import field_of, first_record, place_of, records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from olprouting.traces._place import Place
     from olprouting.traces._source import Source
 
-_FIELDS = ("timestamp", "input_length", "output_length", "hash_ids")
+_LENGTHS = ("input_length", "output_length")
+_TELLING = ("timestamp", "hash_ids", "session_id")
 
 
 @dataclass(frozen=True)
-class BlockHashLines:
-    """JSON lines with `timestamp`, `input_length`, `output_length` and prefix-block `hash_ids`.
+class BlockHashRecords:
+    """JSON objects with `input_length`, `output_length` and, each optional, the following.
+
+    `timestamp`: the arrival. `hash_ids`: ids of prefix blocks. `session_id` and `delay`: a later
+    turn of a session may state, instead of a time, how long after the end of the turn before it
+    comes.
 
     The key of a request is its second hash id (its only one, if it has one block). Ids name
     prefixes, and the first block is often one system prompt shared by every request, so the second
-    is the first that tells conversations apart.
+    is the first that tells conversations apart. Where no record has hash ids, the session is the
+    key.
+
+    A trace has arrivals that are known beforehand, so a delay counts from the arrival of the turn
+    before, as if that were served in no time. Where no record has a time, there are no arrivals.
 
     Parameters
     ----------
     name
         See TraceFormat.
     time_unit
-        Unit of `timestamp` unless the caller gives another.
+        Unit of `timestamp` and `delay` unless the caller gives another.
     block_tokens
         Tokens per hashed block.
     marker
@@ -48,59 +54,120 @@ class BlockHashLines:
     marker: str | None = None
 
     def recognises(self, source: Source) -> bool:
-        """Whether the first line is a record of this format."""
+        """Whether the first record is of this format."""
         record = first_record(source)
-        return set(_FIELDS) <= record.keys() and (self.marker is None or self.marker in record)
+        telling = _TELLING if self.marker is None else (self.marker,)
+        return set(_LENGTHS) <= record.keys() and not record.keys().isdisjoint(telling)
 
     def read(self, source: Source, time_unit: str | None) -> RawTrace:
-        """Read every line."""
-        place = Place(source.path, "line")
-        unit = time_unit or self.time_unit
-        stamps, prompts, decodes, keys = [], [], [], []
-        mismatches = 0
-        for line, record in enumerate(_lines(source, place), start=1):
-            stamps.append(number(place, line, record, "timestamp"))
-            prompts.append(number(place, line, record, "input_length"))
-            decodes.append(number(place, line, record, "output_length"))
-            hash_ids = _hash_ids(place, line, record)
-            keys.append(hash_ids[min(1, len(hash_ids) - 1)])
-            mismatches += len(hash_ids) != -(-prompts[-1] // self.block_tokens)
-        clock = times(place, "timestamp", np.array(stamps, dtype=np.float64), first_row=1)
+        """Read every record."""
+        place = place_of(source)
+        arrivals = _Arrivals(place)
+        ids = _Ids(place, self.block_tokens)
+        prompts, decodes = [], []
+        for row, record in enumerate(records(source, place), start=1):
+            prompts.append(number(place, row, record, "input_length"))
+            decodes.append(number(place, row, record, "output_length"))
+            arrivals.add(row, record)
+            ids.add(row, record, prompts[-1])
         raw = token_columns(place, ("input_length", prompts), ("output_length", decodes))
-        raw.arrival_ticks = clock
-        raw.ticks_per_s = TICKS_PER_S[unit]
-        raw.key = np.array(keys, dtype=np.int64)
-        raw.notices.append(f"timestamps taken as {unit}")
-        if unit != "s" and (clock != np.floor(clock)).any():
-            raw.notices.append(f"some timestamps have fractions of {unit}; is time_unit 's' meant?")
-        if mismatches:
-            raw.notices.append(
-                f"{mismatches} of {len(keys)} rows have a number of hash_ids other than "
-                f"input_length / {self.block_tokens} rounded up"
-            )
+        unit = time_unit or self.time_unit
+        arrivals.put_into(raw, unit, guessed=time_unit is None)
+        ids.put_into(raw)
         return raw
 
 
-def first_record(source: Source) -> dict[str, Any]:
-    """Return the first line as a JSON object; empty if it is none."""
-    try:
-        record = json.loads(source.first_line())
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
+class _Arrivals:
+    """Collects times: stated, or a delay after the turn before."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._stamps: list[float | None] = []
+        self._latest: dict[Any, float] = {}
+        self._delayed = self._unused = 0
+
+    def add(self, row: int, record: dict[str, Any]) -> None:
+        session = _id(self._place, row, "session_id", record.get("session_id"))
+        stamp = self._stamp(row, record, None if session is None else self._latest.get(session))
+        if stamp is not None and session is not None:
+            self._latest[session] = stamp
+        self._stamps.append(stamp)
+
+    def _stamp(self, row: int, record: dict[str, Any], before: float | None) -> float | None:
+        has_delay = record.get("delay") is not None
+        if record.get("timestamp") is not None:
+            self._unused += has_delay
+            return number(self._place, row, record, "timestamp")
+        if has_delay and before is not None:
+            self._delayed += 1
+            return before + number(self._place, row, record, "delay")
+        self._unused += has_delay
+        return None
+
+    def put_into(self, raw: RawTrace, unit: str, *, guessed: bool) -> None:
+        raw.odd_rows["come by a delay: counted from the arrival of the turn before"] = self._delayed
+        raw.odd_rows["have a delay that is not used"] = self._unused
+        if all(stamp is None for stamp in self._stamps):
+            return
+        if None in self._stamps:
+            raise self._place.error(
+                self._stamps.index(None) + 1,
+                "timestamp",
+                "is missing, and no delay after an earlier turn of its session stands for it",
+            )
+        stamps = np.array(self._stamps, dtype=np.float64)
+        raw.arrival_ticks = times(self._place, "timestamp", stamps, first_row=1)
+        raw.ticks_per_s = TICKS_PER_S[unit]
+        raw.clock = f"timestamps taken as {unit}"
+        raw.guessed_unit = unit if guessed else None
+
+
+class _Ids:
+    """Collects what tells classes apart: prefix hashes, or else sessions."""
+
+    def __init__(self, place: Place, block_tokens: int) -> None:
+        self._place = place
+        self._block_tokens = block_tokens
+        self._blocks: list[int | str | None] = []
+        self._sessions: list[int | str | None] = []
+        self._mismatches = 0
+
+    def add(self, row: int, record: dict[str, Any], prompt_tokens: float) -> None:
+        blocks = self._hash_ids(row, record)
+        telling = blocks[min(1, len(blocks) - 1)] if blocks else None
+        self._blocks.append(_id(self._place, row, "hash_ids", telling))
+        self._mismatches += bool(blocks) and len(blocks) != -(-prompt_tokens // self._block_tokens)
+        self._sessions.append(record.get("session_id"))
+
+    def put_into(self, raw: RawTrace) -> None:
+        for ids in (self._blocks, self._sessions):
+            if any(each is not None for each in ids):
+                raw.key = np.array(ids, dtype=object)
+                break
+        raw.odd_rows[
+            f"have a number of hash_ids other than input_length / {self._block_tokens} rounded up"
+        ] = self._mismatches
+
+    def _hash_ids(self, row: int, record: dict[str, Any]) -> list[Any]:
+        blocks = record.get("hash_ids")
+        if blocks is None:
+            return []
+        if not isinstance(blocks, list):
+            raise self._place.error(row, "hash_ids", f"{blocks!r:.60} must be a list of ids")
+        return blocks
 
 
 def number(place: Place, row: int, record: Any, field: str) -> float:
     """Return a field of a record that must be a JSON number."""
-    if not isinstance(record, dict):
-        raise place.row_error(row, f"expected a JSON object, got {record!r:.60}")
-    if field not in record:
-        raise place.error(row, field, f"is missing; the record has: {', '.join(record)}")
-    value = record[field]
+    value = field_of(place, row, record, field)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise place.error(row, field, f"{value!r:.60} is not a number")
-    # JSON whole numbers have no limit; one that no double can hold fails the later check as inf.
-    return value if abs(value) <= LARGEST else float(str(value))
+    # JSON whole numbers have no limit; one that no double can hold fails the later check.
+    return (
+        value
+        if abs(value) <= LARGEST
+        else max(float(str(value)), math.nextafter(LARGEST, math.inf))
+    )
 
 
 def token_columns(
@@ -112,56 +179,10 @@ def token_columns(
         array = np.array(values, dtype=np.float64)
         return whole_numbers(place, field, array, first_row=1, at_least=at_least)
 
-    return RawTrace(place, checked(*prompt, at_least=1), checked(*decode, at_least=0))
+    return RawTrace(place, checked(*prompt, at_least=0), checked(*decode, at_least=0))
 
 
-def _hash_ids(place: Place, line: int, record: dict[str, Any]) -> list[int]:
-    hash_ids = record.get("hash_ids")
-    if not isinstance(hash_ids, list) or not hash_ids:
-        raise place.error(line, "hash_ids", "must be a list of at least one block id")
-    if not all(isinstance(block, int) and abs(block) <= LARGEST for block in hash_ids[:2]):
-        raise place.error(line, "hash_ids", "must hold whole numbers of at most 2^53")
-    return hash_ids
-
-
-def _lines(source: Source, place: Place) -> Iterator[Any]:
-    """Yield one parsed value per line; blank lines are allowed at the end only."""
-    blank = line = 0
-    with source.open() as file:
-        try:
-            for line, text in enumerate(file, start=1):
-                if text.isspace():
-                    blank = blank or line
-                    continue
-                if blank:
-                    raise place.row_error(blank, "is blank")
-                yield _parsed(place, line, text)
-        except DAMAGED_GZIP:
-            raise place.row_error(
-                line, "the gzip data are truncated or damaged after this line; download it again"
-            ) from None
-
-
-def _parsed(place: Place, line: int, text: bytes) -> Any:
-    try:
-        return json.loads(text.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise place.row_error(line, "is not UTF-8 text") from None
-    except json.JSONDecodeError as error:
-        raise place.row_error(
-            line, f"is not valid JSON ({error.msg} at character {error.pos + 1})"
-        ) from None
-
-
-def load_document(source: Source) -> Any:
-    """Parse a whole file as one JSON value."""
-    with source.open() as file:
-        try:
-            return json.loads(file.read().decode("utf-8-sig"))
-        except DAMAGED_GZIP:
-            problem = "the gzip data are truncated or damaged"
-        except UnicodeDecodeError:
-            problem = "is not UTF-8 text"
-        except json.JSONDecodeError as error:
-            problem = f"line {error.lineno}: is not valid JSON ({error.msg})"
-    raise InputError(f"{source.path}: {problem}")
+def _id(place: Place, row: int, field: str, value: Any) -> int | str | None:
+    if isinstance(value, bool) or not isinstance(value, int | str | None):
+        raise place.error(row, field, f"{value!r:.60} is no id: expected a number or a text")
+    return value

@@ -1,18 +1,17 @@
-"""Formats that are tables (CSV, Parquet): a format is a list of accepted column names."""
+"""Formats that are tables (CSV, Parquet, JSON): a format is a list of accepted column names."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.traces._place import Place
 from olprouting.traces._raw import TICKS_PER_S, RawTrace
-from olprouting.traces._values import LARGEST, times, whole_numbers
+from olprouting.traces._values import times, whole_numbers
 from olprouting.traces.formats import _convert
-from olprouting.traces.formats._batches import batches, header
+from olprouting.traces.formats._batches import batches, header, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,9 +19,16 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from olprouting.traces._place import Place
     from olprouting.traces._source import Source
+    from olprouting.traces.columns import ColumnChoice
 
-_AT_LEAST = {"prompt_tokens": 1, "decode_tokens": 0, "release_iteration": 1, "key": -LARGEST}
+COLUMNS = ("arrival", "release_iteration", "prompt_tokens", "decode_tokens", "key")
+"""What a table may hold."""
+
+SAY_WHICH = "say which is which by columns: arrival=NAME,prompt=NAME,decode=NAME"
+
+_AT_LEAST = {"prompt_tokens": 0, "decode_tokens": 0, "release_iteration": 1}
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,8 @@ class TableFormat:
         Whether the format always has arrivals.
     release_iteration, key
         Accepted names of the optional columns.
+    chosen
+        Columns that the caller has named: they must be there, spelled so if others are like them.
     also
         Columns that may stand beside these and are for other readers.
     is_export
@@ -56,6 +64,7 @@ class TableFormat:
     needs_arrival: bool = False
     release_iteration: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    chosen: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     is_export: bool = False
 
@@ -71,7 +80,7 @@ class TableFormat:
         """Read the columns of this format; others are ignored with a notice."""
         names = header(source)
         columns = self._columns(source, names)
-        place = Place(source.path, "data row")
+        place = place_of(source)
         reader = _Reader(place, columns, self._unit(columns.get("arrival"), time_unit))
         for batch in batches(source, place, list(columns.values())):
             reader.add(batch)
@@ -81,24 +90,41 @@ class TableFormat:
             raw.notices.append(f"columns ignored: {', '.join(ignored)}")
         return raw
 
+    def with_columns(self, choice: ColumnChoice) -> TableFormat:
+        """Return this format with the columns of a choice, which must be there."""
+        units = {_plain(name): unit for name, unit in self.arrival.items()}
+        named: dict[str, Any] = {
+            column: (name,)
+            for column, name in (
+                ("prompt_tokens", choice.prompt),
+                ("decode_tokens", choice.decode),
+                ("key", choice.key),
+            )
+            if name is not None
+        }
+        if choice.arrival is not None:
+            named["arrival"] = {choice.arrival: units.get(_plain(choice.arrival))}
+        return replace(self, **named, chosen=tuple(named))
+
     def _others(self, names: list[str], columns: Mapping[str, str]) -> list[str]:
         known = {*columns.values(), *self.also}
         return [name for name in names if name not in known]
 
     def _required(self) -> list[str]:
-        return ["prompt_tokens", "decode_tokens"] + ["arrival"] * self.needs_arrival
+        always = ("prompt_tokens", "decode_tokens", *["arrival"] * self.needs_arrival)
+        return list(dict.fromkeys((*always, *self.chosen)))
 
     def _accepted(self, column: str) -> tuple[str, ...]:
         return tuple(getattr(self, column))
 
     def _find(self, names: list[str]) -> dict[str, str]:
-        """Map our columns to the file's spelling of their names."""
-        spelling = {_plain(name): name for name in names}
+        """Map our columns to the file's spelling of their names, the exact one first."""
+        spelling = {_plain(name): name for name in reversed(names)}
         found = {}
-        for column in ("arrival", "release_iteration", "prompt_tokens", "decode_tokens", "key"):
+        for column in COLUMNS:
             for accepted in self._accepted(column):
-                if _plain(accepted) in spelling:
-                    found[column] = spelling[_plain(accepted)]
+                if accepted in names or _plain(accepted) in spelling:
+                    found[column] = accepted if accepted in names else spelling[_plain(accepted)]
                     break
         return found
 
@@ -108,11 +134,18 @@ class TableFormat:
             if column not in columns:
                 raise InputError(
                     f"{source.path}: no column for {column}; accepted names: "
-                    f"{', '.join(self._accepted(column))}; the header has: {', '.join(names)}"
+                    f"{', '.join(self._accepted(column))}; the header has: {', '.join(names)}; "
+                    f"{SAY_WHICH}"
                 )
-        for name in columns.values():
+        for column, name in columns.items():
             if names.count(name) > 1:
                 raise InputError(f"{source.path}: column {name!r} stands twice in the header")
+            alike = [other for other in names if _plain(other) == _plain(name)]
+            if len(alike) > 1 and not (column in self.chosen and name in self._accepted(column)):
+                raise InputError(
+                    f"{source.path}: columns {' and '.join(map(repr, alike))} differ only in case "
+                    f"or blanks; {SAY_WHICH}"
+                )
         return columns
 
     def _unit(self, column: str | None, time_unit: str | None) -> str | None:
@@ -132,12 +165,16 @@ class _Reader:
         self._dated: bool | None = None
         self._next_row = 1
         self._parts: dict[str, list[npt.NDArray[Any]]] = {column: [] for column in columns}
+        self._ids: list[pa.Array] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
         if not batch.num_rows:
             return
         for column, name in self._columns.items():
             values = batch.column(name)
+            if column == "key":
+                self._ids.append(values)  # what they are is seen when all are there
+                continue
             convert = self._ticks if column == "arrival" else self._whole
             self._parts[column].append(convert(column, name, values))
         self._next_row += batch.num_rows
@@ -153,20 +190,20 @@ class _Reader:
             ticks_per_s=TICKS_PER_S[unit],
             keeps_clock=keeps_clock and unit == "s",
             release_iteration=data.get("release_iteration"),
-            key=data.get("key"),
-            notices=self._clock_notices(),
+            key=_convert.ids(self._ids) if "key" in data else None,
+            clock=self._clock(),
         )
 
-    def _clock_notices(self) -> list[str]:
+    def _clock(self) -> str | None:
         if not self._dated:
-            return []
-        return ["times state their zone" if self._zoned else "times state no zone; taken as UTC"]
+            return None
+        return "times state their zone" if self._zoned else "times state no zone; taken as UTC"
 
     def _whole(self, column: str, name: str, values: pa.Array) -> npt.NDArray[np.int64]:
-        numbers = _convert.numbers(self._place, name, values, first_row=self._next_row)
-        return whole_numbers(
-            self._place, name, numbers, first_row=self._next_row, at_least=_AT_LEAST[column]
-        )
+        place, row = self._place, self._next_row
+        numbers = _convert.numbers(place, name, values, first_row=row)
+        _convert.refuse_rounded(place, name, values, numbers, first_row=row)
+        return whole_numbers(place, name, numbers, first_row=row, at_least=_AT_LEAST[column])
 
     def _ticks(self, _column: str, name: str, values: pa.Array) -> npt.NDArray[Any]:
         if self._dated is None:
@@ -186,7 +223,7 @@ class _Reader:
         elif self._unit is None:
             raise InputError(
                 f"{self._place.file}: column {name!r} holds numbers without a unit; "
-                "give time_unit 's', 'ms', 'us' or 'ns'"
+                "give time_unit 's', 'ms', 'us' or 'ns' (among columns: unit=s)"
             )
 
 

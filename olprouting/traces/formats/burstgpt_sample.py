@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import InputError
 from olprouting.traces._place import Place
-from olprouting.traces.formats._records import load_document, number, token_columns
+from olprouting.traces.formats._json import load_document
+from olprouting.traces.formats._records import number, token_columns
 
 if TYPE_CHECKING:
     from olprouting.traces._raw import RawTrace

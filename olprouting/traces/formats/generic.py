@@ -4,15 +4,17 @@ from olprouting.traces.formats._table import TableFormat
 from olprouting.traces.formats.azure import AZURE
 from olprouting.traces.formats.burstgpt import BURSTGPT
 from olprouting.traces.formats.own import OWN
+from olprouting.traces.formats.splitwise import SPLITWISE
 from olprouting.traces.formats.vidur import VIDUR
 
-_NAMED = (OWN, AZURE, BURSTGPT, VIDUR)
+_NAMED = (OWN, AZURE, BURSTGPT, VIDUR, SPLITWISE)
 
 GENERIC = TableFormat(
     name="generic",
     arrival={
         "arrival_s": "s",
         "arrived_at": "s",
+        "arrival_timestamp": "s",
         "arrival_ms": "ms",
         "timestamp_ms": "ms",
         "arrival_time": None,

@@ -1,8 +1,8 @@
 """Mooncake FAST'25 JSON lines: milliseconds, prefix hashes of 512-token blocks."""
 
-from olprouting.traces.formats._records import BlockHashLines
+from olprouting.traces.formats._records import BlockHashRecords
 
-MOONCAKE = BlockHashLines(
+MOONCAKE = BlockHashRecords(
     name="mooncake",
     time_unit="ms",
     block_tokens=512,

@@ -1,0 +1,61 @@
+"""Any JSON objects with usual names, one a line or in one list."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from trace_files import refusal
+
+from olprouting.traces import read_trace
+
+RECORDS = [
+    {"arrival_s": 0.5, "prompt_tokens": 5, "decode_tokens": 2, "model": "a"},
+    {"arrival_s": 1, "prompt_tokens": 6, "decode_tokens": 3, "model": "b"},
+]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_is_read_compact_or_indented(tmp_path, indent) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps(RECORDS, indent=indent))
+    trace = read_trace(path)
+    assert trace.decode_tokens.tolist() == [2, 3]
+    assert trace.arrival_s.tolist() == [0, 0.5]
+    assert "columns ignored: model" in trace.notices
+    path.write_text(json.dumps(RECORDS, indent=indent)[:-3])
+    assert "t.json: line" in refusal(path)
+
+
+@pytest.mark.parametrize("lines", [True, False])
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        ('{"prompt_tokens": 5, "decode_tokens": true}', "column 'decode_tokens': True is not a"),
+        ('{"prompt_tokens": 5, "decode_tokens": null}', "column 'decode_tokens': is empty"),
+        ('{"prompt_tokens": 5, "decode_tokens": [1]}', "column 'decode_tokens': [1] is not a"),
+        ('{"prompt_tokens": 5, "decode_tokens": "x"}', "column 'decode_tokens': "),
+        ('{"prompt_tokens": 5, "decode_tokens": 1.5}', "column 'decode_tokens': 1.5 must be a"),
+        ('{"prompt_tokens": 5, "decode_tokens": 1e400}', "column 'decode_tokens': inf must be"),
+        (f'{{"prompt_tokens": 5, "decode_tokens": {2**53 + 1}}}', "column 'decode_tokens': "),
+        (f'{{"prompt_tokens": 5, "decode_tokens": {10**30}}}', "column 'decode_tokens': 1e+30"),
+        ('{"prompt_tokens": 5}', "column 'decode_tokens': is missing; the record has: prompt"),
+        ("7", "expected a JSON object, got 7"),
+    ],
+)
+def test_a_bad_record_is_named(tmp_path, lines, bad, problem) -> None:
+    """Catches values that are turned into numbers, and rows that are not told."""
+    good = '{"prompt_tokens": 5, "decode_tokens": 2}'
+    path = tmp_path / "t.json"
+    path.write_text(f"{good}\n{bad}\n" if lines else f"[{good}, {bad}]")
+    message = refusal(path)
+    assert f"{'line' if lines else 'record'} 2" in message
+    assert problem in message
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "9" * 5000])
+def test_a_list_that_the_parser_gives_up_on_is_one_line(tmp_path, text) -> None:
+    """Catches tracebacks at deep nesting and at whole numbers without end."""
+    path = tmp_path / "t.json"
+    path.write_text('[{"prompt_tokens": 5, "decode_tokens": 2}, ' + text)
+    assert "t.json: is not usable JSON" in refusal(path)
