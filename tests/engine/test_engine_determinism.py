@@ -10,8 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import olprouting
 from olprouting.compiling import source_stamp, sources
 from olprouting.engine import simulate
@@ -54,6 +52,7 @@ def python(code: str, **environment: str) -> str:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -69,9 +68,7 @@ def test_the_same_seed_gives_the_same_bytes_in_other_processes() -> None:
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); "
         "from test_engine_determinism import digest; print(digest())"
     )
-    here = digest()
-    assert python(code, PYTHONHASHSEED="1") == here
-    assert python(code, PYTHONHASHSEED="2") == here
+    assert python(code, PYTHONHASHSEED="1") == digest()  # here the hash seed is random
 
 
 CALL_ONE_KERNEL = """
@@ -99,12 +96,11 @@ def test_without_a_cache_no_kernel_is_warm() -> None:
     assert python(code, OLPROUTING_COMPILE_CACHE="0") == "False"
 
 
-@pytest.mark.parametrize("edited", ["fcfs_kernels.py", "rules.py", "view.py"])
-def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path, edited) -> None:
+def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path) -> None:
     """Stale machine code of a kernel whose callee was edited gives wrong results in silence.
 
-    A copy of the package is run, run again, edited in the kernel file, in the constants that it
-    freezes or in the types of its arguments, and run once more.
+    A copy of the package is run, run again, and after every edit: in the kernel file, in the
+    constants that it freezes, in the types of its arguments. What is run after an edit is cached.
     Also fails if a new Numba no longer has the private attributes that carry the stamp.
     """
     copy = tmp_path / "copy" / "olprouting"
@@ -117,9 +113,10 @@ def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path, edited
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert python(code, **cache) == "False"
     assert python(code, **cache) == "True"
-    with (copy / "policies" / edited).open("a") as file:
-        file.write("# edited\n")
-    assert python(code, **cache) == "False"
+    for edited in ("fcfs_kernels.py", "rules.py", "view.py"):
+        with (copy / "policies" / edited).open("a") as file:
+            file.write("# edited\n")
+        assert python(code, **cache) == "False", edited
     assert python(code, **cache) == "True"
 
 
