@@ -10,11 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pytest
+from numba.core import event
+
 import olprouting
 from olprouting.compiling import source_stamp, sources
 from olprouting.engine import simulate
 from olprouting.forecasts import NoisyOracle
-from olprouting.instances import Cluster
+from olprouting.instances import Cluster, PowerModel, StepTime
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.traces import from_profile
 
@@ -24,8 +28,6 @@ RULES = ("random", "power-of-two", "jsq", "br0", "brh")
 
 def digest() -> str:
     """Hash of everything that five seeded runs leave behind."""
-    import numpy as np
-
     trace = from_profile("azure-2023-conv-like", 300, np.random.default_rng(1))
     digest = hashlib.sha256()
     for rule in RULES:
@@ -118,6 +120,23 @@ def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path) -> Non
             file.write("# edited\n")
         assert python(code, **cache) == "False", edited
     assert python(code, **cache) == "True"
+
+
+@pytest.mark.parametrize("rule", ["br0", "brh"])
+def test_whole_numbers_for_seconds_watts_and_penalties_compile_nothing_more(rule) -> None:
+    """Catches half a minute of compilation for each field in which a caller writes 1 for 1.0."""
+    trace = from_profile("azure-2023-conv-like", 20, np.random.default_rng(1))
+
+    def run(one, fixed_s, idle_w, beta) -> None:
+        steps = StepTime(fixed_s, one, one, one)
+        cluster = Cluster([2, 2], step_time=steps, power=PowerModel(idle_w, 2 * idle_w, one))
+        policy = make_policy(rule, 2, PolicyOptions(horizon=3, beta=beta))
+        simulate(trace, cluster, policy, backlog=4)
+
+    run(1.0, 2.0, 50.0, 3.0)
+    with event.install_recorder("numba:compile") as recorder:
+        run(1, 2, 50, 3)
+    assert [entry.data["dispatcher"].__name__ for _, entry in recorder.buffer] == []
 
 
 def test_a_kernel_depends_on_all_that_its_file_imports_and_on_no_more() -> None:
