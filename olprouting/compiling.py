@@ -26,7 +26,7 @@ PACKAGE = Path(__file__).parent
 CACHE_SWITCH = "OLPROUTING_COMPILE_CACHE"
 """Environment variable: set it to 0 to compile in memory only."""
 
-INTERPRETED: Final = bool(config.DISABLE_JIT)
+INTERPRETED: Final = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 """Whether Numba's own switch NUMBA_DISABLE_JIT leaves kernels the Python functions they are."""
 
 
