@@ -36,6 +36,8 @@ def build(folder: Path) -> None:
         warnings.simplefilter("error")
         # names that only type checkers import are shown as they are written
         warnings.filterwarnings("ignore", "Error parsing type annotation")
+        # what libraries deprecate in one another is not about our pages
+        warnings.simplefilter("ignore", DeprecationWarning)
         pdoc.pdoc(*PACKAGES, output_directory=folder)
 
 

@@ -8,11 +8,11 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from numba import config, njit
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -25,6 +25,9 @@ PACKAGE = Path(__file__).parent
 
 CACHE_SWITCH = "OLPROUTING_COMPILE_CACHE"
 """Environment variable: set it to 0 to compile in memory only."""
+
+INTERPRETED: Final = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+"""Whether Numba's own switch NUMBA_DISABLE_JIT leaves kernels the Python functions they are."""
 
 
 def compiled(function: Kernel) -> Kernel:
@@ -48,6 +51,8 @@ def summing(function: Kernel) -> Kernel:
 
 
 def _cached(function: Kernel, liberties: set[str]) -> Kernel:
+    if INTERPRETED:  # compiled code divides by zero and wraps integers around in silence
+        return np.errstate(all="ignore")(function)
     cache = os.environ.get(CACHE_SWITCH, "1") != "0"
     dispatcher = njit(function, cache=cache, error_model="numpy", fastmath=liberties)
     if cache:
@@ -56,7 +61,9 @@ def _cached(function: Kernel, liberties: set[str]) -> Kernel:
 
 
 def is_warm(kernel: Callable[..., Any]) -> bool:
-    """Whether machine code for `kernel` lies in the cache of this machine."""
+    """Whether machine code for `kernel` lies in the cache of this machine, or is not needed."""
+    if INTERPRETED:
+        return True
     cache = getattr(kernel, "_cache")  # noqa: B009  (untyped attribute)
     return hasattr(cache, "_cache_file") and bool(cache._cache_file._load_index())
 
@@ -64,6 +71,11 @@ def is_warm(kernel: Callable[..., Any]) -> bool:
 def inlined(function: Kernel) -> Kernel:
     """Inline `function` into the kernels that call it, which spares compiling it by itself."""
     return njit(function, inline="always", error_model="numpy")  # type: ignore[no-any-return]
+
+
+def as_records(array: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
+    """Let interpreted kernels, too, read the fields of structured elements as attributes."""
+    return array.view(np.recarray) if INTERPRETED else array
 
 
 def source_stamp(function: Callable[..., Any]) -> str:

@@ -37,11 +37,16 @@ def progress_bar() -> Iterator[OnProgress]:
 
 
 def announce_compilation() -> None:
-    """Say on stderr that kernels are being compiled, if this machine has none yet."""
+    """Say on stderr that kernels are compiled, if this machine has none yet, or will not be."""
     from rich.console import Console
 
-    from olprouting.compiling import is_warm
+    from olprouting.compiling import INTERPRETED, is_warm
     from olprouting.engine.iteration_kernels import advance
 
-    if not is_warm(advance):
+    if INTERPRETED:
+        Console(stderr=True, soft_wrap=True).print(
+            "NUMBA_DISABLE_JIT: kernels are interpreted, some hundred times slower; "
+            "time limits may be passed"
+        )
+    elif not is_warm(advance):
         Console(stderr=True).print("compiling the routing kernels: once, about half a minute")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from olprouting.compiling import as_records
 from olprouting.engine.kv_options import KvMode, Oversize
 from olprouting.engine.state import (
     BY_LENGTH,
@@ -67,9 +68,9 @@ def new_state(
     now = np.zeros(1, NOW)
     now["refreshed"] = -(2**60)
     return State(
-        now=now,
-        requests=_requests(trace, cluster, decode_lengths, rules, kv),
-        workers=_workers(cluster),
+        now=as_records(now),
+        requests=as_records(_requests(trace, cluster, decode_lengths, rules, kv)),
+        workers=as_records(_workers(cluster)),
         offered=cluster.slots.copy(),
         kv_free=np.zeros(workers if rules.kv_limited else 0, np.int64),
         queue=np.empty(requests, np.int64),

@@ -188,13 +188,14 @@ def simulate(
         projection=project_by(projection, known),
         signal_delay=signal_delay,
         series_every=series_every or NEVER,
-        fixed_s=cluster.step_time.fixed_s,
-        per_token_s=cluster.step_time.per_token_s,
-        per_slot_s=cluster.step_time.per_slot_s,
-        shared_per_token_s=cluster.step_time.shared_per_token_s,
-        idle_w=cluster.power.idle_w,
-        peak_w=cluster.power.peak_w,
-        power_exponent=cluster.power.exponent,
+        # floats always: of other types, kernels would be compiled once more
+        fixed_s=float(cluster.step_time.fixed_s),
+        per_token_s=float(cluster.step_time.per_token_s),
+        per_slot_s=float(cluster.step_time.per_slot_s),
+        shared_per_token_s=float(cluster.step_time.shared_per_token_s),
+        idle_w=float(cluster.power.idle_w),
+        peak_w=float(cluster.power.peak_w),
+        power_exponent=float(cluster.power.exponent),
     )
     state = new_state(trace, cluster, lengths, live, rules, kv)
     if isinstance(policy, CompiledPolicy) and on_decision is None and horizon == policy.horizon:

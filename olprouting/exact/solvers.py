@@ -104,6 +104,13 @@ def load(name: str) -> Backend:
     if name in PYOMO_MIP_SOLVERS or name.startswith(_PYOMO_PREFIX):
         from olprouting.exact.pyomo_solver import PyomoSolver
 
-        return PyomoSolver(name.removeprefix(_PYOMO_PREFIX))
+        try:
+            return PyomoSolver(name.removeprefix(_PYOMO_PREFIX))
+        except SolverUnavailableError:
+            raise
+        except InputError as error:
+            if name in PYOMO_MIP_SOLVERS:  # a newer Pyomo would know it
+                raise SolverUnavailableError(str(error)) from None
+            raise
     unknown = unknown_name("solver", name, solver_names())
     raise InputError(f"{unknown} Available here: {', '.join(available_solvers())}.")

@@ -57,7 +57,7 @@ def starts_of(problem: HindsightProblem) -> Starts:
         active=problem.active,
         decode=problem.decode_tokens.copy(),
         arrival=problem.arrival_period - 1,
-        weights=np.array(list(problem.weights.to_document().values())),
+        weights=np.array(list(problem.weights.to_document().values()), np.float64),
         periods=problem.periods,
         delay=problem.delay,
         end_limit=end_limit,

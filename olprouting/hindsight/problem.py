@@ -176,7 +176,8 @@ class HindsightProblem:
         """Return classes of identical devices: class of each device, count, slots, KV tokens."""
         limits = np.stack([self.slots, self.kv_tokens], axis=1)
         kinds, index, counts = np.unique(limits, axis=0, return_inverse=True, return_counts=True)
-        return index.reshape(-1), counts, kinds[:, 0], kinds[:, 1]
+        slots, kv_tokens = np.ascontiguousarray(kinds.T)  # else kernels are compiled once more
+        return index.reshape(-1), counts, slots, kv_tokens
 
     def to_document(self) -> dict[str, Any]:
         """Return the problem as plain JSON types."""

@@ -270,7 +270,7 @@ def _parameters(
     return rules.RuleParameters(
         rule=rule,
         random_ties=options.ties == "random",
-        overflow_penalty=overflow_penalty,
+        overflow_penalty=float(overflow_penalty),  # an int would compile all kernels once more
         offset_weights=np.ones(1) if offset_weights is None else offset_weights,
         growing=growing,
         window=options.r_max,

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+from hindsight_cases import crowded
 from numba.core import event
 
 from olprouting.hindsight import solve, solve_hindsight
 from olprouting.library import load_instance
 
 if TYPE_CHECKING:
-    import pytest
+    from olprouting.hindsight import HindsightProblem
 
 
-def test_nothing_is_compiled_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    # catches a kernel, or a type it is called with, that the first run would compile on the way
+@pytest.mark.parametrize(
+    "problem",
+    [load_instance("hindsight-requests"), crowded(0, 40, 70)],
+    ids=["one kind of device", "two kinds"],
+)
+def test_nothing_is_compiled_within_the_limit(
+    monkeypatch: pytest.MonkeyPatch, problem: HindsightProblem
+) -> None:
+    # catches a kernel, or a type it is called with, that the first run would compile on the way;
+    # limits of several kinds of devices once were columns of a table, an array type of its own
     solve._compile()
     monkeypatch.setattr(solve, "ANNEAL_FROM_S", 0.0)
     with event.install_recorder("numba:compile") as recorder:
-        solve_hindsight(load_instance("hindsight-requests"), time_limit_s=0.5, gap=0.0)
+        solve_hindsight(problem, time_limit_s=0.5, gap=0.0)
     assert [entry.data["dispatcher"].__name__ for _, entry in recorder.buffer] == []

@@ -88,7 +88,7 @@ def test_a_column_of_the_state_space_form_is_short() -> None:
         lp = form(*arrays)
         data, _, _ = lp.problem.get_problem_data(cp.HIGHS)
         start = data["param_prob"].var_id_to_col[lp.start.id]
-        matrix = data["A"].tocsc()[:, start]
+        matrix = data["A"].tocsc()[:, [start]]
         most.append(int((matrix != 0).sum()))
     assert most == [81, 5]
 
