@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 Member = TypeVar("Member", bound=StrEnum)
 
+_LONGEST_SHOWN = 100
+"""Characters of a value in a message."""
+
 
 class InputError(ValueError):
     """Input that cannot be used.
@@ -19,9 +22,21 @@ class InputError(ValueError):
     expected and what to do. The command line prints it and exits with code 2.
     """
 
+    def __init__(self, message: object = "") -> None:
+        super().__init__(" ".join(str(message).splitlines()))
+
 
 class SolverUnavailableError(InputError):
     """A solver that is known by name but not installed or not licensed on this machine."""
+
+
+def shown(value: object) -> str:
+    """Return a value as messages quote it: as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python prints no numbers of more than 4,300 digits
+        return f"<{type(value).__name__} too large to print>"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 20]}...{text[-9:]}"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
@@ -44,7 +59,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     names = sorted(map(str, known))  # plain text, whatever enumeration they come from
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return InputError(f"unknown {kind} {name!r}; known: {', '.join(names)}.{hint}")
+    return InputError(f"unknown {kind} {shown(name)}; known: {', '.join(names)}.{hint}")
 
 
 def member_named(kind: type[Member], what: str, name: str) -> Member:

@@ -54,7 +54,7 @@ def solve(
 
     text = read_text(file)
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
-    if _is_period(text):
+    if _is_period(text, file):
         _refuse("formulation", formulation, file, "a period; it takes --form")
         problem, period = _solve_period(text, file, solver, form or "lp", prices, export, options)
         if as_json:
@@ -72,13 +72,11 @@ def solve(
     _save(decision, result, out)
 
 
-def _is_period(text: str) -> bool:
+def _is_period(text: str, file: Path) -> bool:
+    from olprouting.instances.documents import load_json
     from olprouting.instances.period_problem import SCHEMA
 
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError:
-        return False  # the reader of decisions says what is wrong
+    document = load_json(text, str(file))
     return isinstance(document, dict) and document.get("schema") == SCHEMA
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.instances._checks import positive, token_vector
+from olprouting.instances._checks import positive, refuse_sum, token_vector
 
 _BALANCE_AUTHORS = "balance-authors"
 
@@ -141,9 +141,11 @@ class Cluster:
         slots = token_vector("slots", self.slots, at_least=1)
         if not len(slots):
             raise InputError("slots must name at least one worker")
+        refuse_sum("slots", slots)
         object.__setattr__(self, "slots", slots)
         if self.kv_tokens is not None:
             kv_tokens = token_vector("kv_tokens", self.kv_tokens, at_least=1, length=len(slots))
+            refuse_sum("kv_tokens", kv_tokens)
             object.__setattr__(self, "kv_tokens", kv_tokens)
         if self.step_time is None:
             preset = StepTime.preset(_BALANCE_AUTHORS, int(slots.max()))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -285,9 +287,13 @@ def _function_at(place: str) -> RouteFunction:
         module = (
             _load_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
-        function = getattr(module, attribute)
-    except (ImportError, AttributeError, OSError, SyntaxError, ValueError) as error:
-        raise InputError(f"policy {place!r}: cannot load it: {error}") from None
+        function = getattr(module, attribute, None)
+    except (Exception, SystemExit) as error:  # whatever the user's code does
+        raise InputError(f"policy {place!r}: cannot load it: {_what(error)}") from None
+    if function is None:
+        near = difflib.get_close_matches(attribute, vars(module), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"policy {place!r}: {where} has no function {attribute!r}{hint}")
     if not callable(function):
         raise InputError(f"policy {place!r}: {attribute} is not a function")
     return function  # type: ignore[no-any-return]
@@ -298,6 +304,25 @@ def _load_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
+    ours = sys.modules.setdefault(path.stem, module) is module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if ours:  # what is half loaded must not be found by the next import
+            del sys.modules[path.stem]
+        raise
     return module
+
+
+def _what(error: BaseException) -> str:
+    """Say what loading raised, and the line of the user's own code it came from."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{error.filename}, line {error.lineno}: {error.msg}"
+    what = f"{type(error).__name__}: {error}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and "importlib" not in frame.filename
+    ]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f"{own[-1].filename}, line {own[-1].lineno}: {what}" if own else what

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from olprouting.errors import unknown_name
+from olprouting.instances.documents import load_json, read_text
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def load_profile(name: str) -> Profile:
     known = profile_names()
     if name not in known:
         raise unknown_name("profile", name, known)
-    text = (data_folder() / "profiles" / f"{name}.json").read_text(encoding="utf-8")
-    fields = json.loads(text)
+    path = data_folder() / "profiles" / f"{name}.json"
+    fields = load_json(read_text(path), str(path))
     arrivals = fields["arrivals"] or {"gap_s": None, "rate_per_s": None}
     gap_s = arrivals["gap_s"]
     return Profile(
