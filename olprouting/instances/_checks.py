@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import os
 from typing import Any, NoReturn
 
 import numpy as np
@@ -109,6 +111,24 @@ def text_field(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"{name} = {shown(value)} must be text")
     return value
+
+
+def require_memory(what: str, size_bytes: int) -> None:
+    """Raise where `what` would need more memory than this machine has."""
+    there = _memory_bytes()
+    if size_bytes > there:
+        raise InputError(
+            f"{what}: would need {size_bytes / 1e9:,.0f} GB of memory, this machine has "
+            f"{there / 1e9:,.0f} GB"
+        )
+
+
+@functools.cache
+def _memory_bytes() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not a POSIX system
+        return 16 * 2**30
 
 
 def latency_threshold(name: str, value: Any) -> float:

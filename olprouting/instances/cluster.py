@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.instances._checks import positive, refuse_sum, token_vector
+from olprouting.instances._checks import positive, refuse_sum, require_memory, token_vector
 
 _BALANCE_AUTHORS = "balance-authors"
 
@@ -167,8 +167,9 @@ class Cluster:
         """
         if workers < 1:
             raise InputError(f"workers = {workers} must be >= 1")
+        require_memory(f"workers = {workers}", 32 * workers)
         if kv_tokens is not None and np.ndim(kv_tokens) == 0:
-            kv_tokens = [kv_tokens] * workers
+            kv_tokens = np.full(workers, kv_tokens)
         return cls(slots=np.full(workers, slots), kv_tokens=kv_tokens, **fields)
 
     @property
