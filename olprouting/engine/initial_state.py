@@ -70,7 +70,8 @@ def new_state(
     require_memory(
         f"{workers} workers x {int(cluster.slots.max())} slots, horizon {rules.horizon}, "
         f"signal_delay {rules.signal_delay}",
-        8 * (workers * numbers + longest_forecast) + requests * (REQUEST.itemsize + 32),
+        8 * (workers * numbers + longest_forecast + cluster.total_slots)
+        + requests * (REQUEST.itemsize + 32),
     )
     now = np.zeros(1, NOW)
     now["refreshed"] = -(2**60)

@@ -217,7 +217,7 @@ def _exactly(number: int | float) -> int | float:
 def _refuse_large(name: str, index: list[int], value: int | float, at_most: int) -> NoReturn:
     limit = f"2^{at_most.bit_length() - 1}" if at_most.bit_count() == 1 else str(at_most)
     expected = f"must be a finite number of at most {limit}"
-    if abs(value) >= MAX_EXACT_TOKENS == at_most and math.isfinite(value):
+    if MAX_EXACT_TOKENS == at_most <= abs(value) < math.inf:
         expected += " (below it where it or another is a fraction or written as one)"
     raise InputError(f"{name}{index} = {shown(value)} {expected}")
 

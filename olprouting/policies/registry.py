@@ -103,6 +103,7 @@ class PolicyOptions:
             if not fits:
                 raise InputError(f"{name} = {getattr(self, name)} must be {expected}")
         require_memory(f"horizon = {self.horizon}", 32 * (self.horizon + 1))
+        require_memory(f"r_max = {self.r_max}", 16 * self.r_max)
         if self.subset_search == "enumerate" and self.r_max > 20:
             raise InputError(
                 f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "

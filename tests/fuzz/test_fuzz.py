@@ -129,7 +129,10 @@ def _fault(kind: str, path: Path, content: bytes) -> str | None:
         value = result["objective" if kind == DECISION else "value"]
         return _wrong(kind, content, value, result["bound"], result["status"])
     if kind == CERTIFICATE:
-        document = reference.read(content)
+        try:
+            document = reference.read(content)
+        except reference.InvalidError as error:
+            return f"accepted, but the input is invalid: {error}"
         if document["schema"] != "olprouting/certificate/1":
             return None
         result = document["result"]
