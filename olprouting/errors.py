@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 Member = TypeVar("Member", bound=StrEnum)
 
+_LONGEST_MESSAGE = 2000
 _LONGEST_SHOWN = 100
-"""Characters of a value in a message."""
+"""Characters of a message, and of a value in it."""
 
 
 class InputError(ValueError):
@@ -23,7 +24,10 @@ class InputError(ValueError):
     """
 
     def __init__(self, message: object = "") -> None:
-        super().__init__(" ".join(str(message).splitlines()))
+        line = " ".join(str(message).splitlines())
+        if len(line) > _LONGEST_MESSAGE:
+            line = f"{line[: _LONGEST_MESSAGE // 2]} ... {line[-_LONGEST_MESSAGE // 4 :]}"
+        super().__init__(line)
 
 
 class SolverUnavailableError(InputError):

@@ -18,7 +18,7 @@ from olprouting.engine.state import (
     Rules,
     State,
 )
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.instances._checks import require_memory
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def new_state(
     numbers = calendar + 3 * window + 5 * roster[1] + 2 * (rules.signal_delay + 1) + SERIES_CHUNK
     require_memory(
         f"{workers} workers x {int(cluster.slots.max())} slots, horizon {rules.horizon}, "
-        f"signal_delay {rules.signal_delay}",
+        f"signal_delay {shown(rules.signal_delay)}",
         8 * (workers * numbers + longest_forecast + cluster.total_slots)
         + requests * (REQUEST.itemsize + 32),
     )

@@ -114,12 +114,13 @@ def text_field(name: str, value: Any) -> str:
 
 
 def require_memory(what: str, size_bytes: int) -> None:
-    """Raise where `what` would need more memory than this machine has."""
-    there = _memory_bytes()
+    """Raise where `what` would need more than half of the memory of this machine."""
+    there = _memory_bytes() // 2
     if size_bytes > there:
+        needed = f"{size_bytes // 10**9:,}" if size_bytes < 2**63 else "billions of"
         raise InputError(
-            f"{what}: would need {size_bytes / 1e9:,.0f} GB of memory, this machine has "
-            f"{there / 1e9:,.0f} GB"
+            f"{what}: would need {needed} GB of memory; at most half of what this machine has "
+            f"is taken, {there // 10**9:,} GB"
         )
 
 
@@ -133,8 +134,10 @@ def _memory_bytes() -> int:
 
 def latency_threshold(name: str, value: Any) -> float:
     """Return `value` if it is a number of periods >= 1: nobody can be faster than one period."""
-    if not is_real(value) or not value >= 1:
-        raise InputError(f"{name} = {shown(value)} must be a finite number of periods >= 1")
+    if not is_real(value) or not 1 <= value < MAX_EXACT_TOKENS:
+        raise InputError(
+            f"{name} = {shown(value)} must be a finite number of periods >= 1 and below 2^53"
+        )
     plain: float = value.item() if isinstance(value, np.generic) else value
     return plain
 
@@ -172,7 +175,7 @@ def _numbers(name: str, values: npt.ArrayLike, at_most: int) -> npt.NDArray[Any]
         bad = ~(np.abs(array) < MAX_EXACT_TOKENS)
         array = array.astype(np.float64)
     else:
-        bad = (array > at_most) | (array < -at_most)
+        bad = (array > at_most) | (array < -at_most - 1)
     if bad.any():
         index = _first(bad)
         _refuse_large(name, index, array[tuple(index)].item(), at_most)
@@ -202,7 +205,7 @@ def _from_objects(name: str, objects: npt.NDArray[np.object_], at_most: int) -> 
     exact = [_exactly(one) for one in entries]
     whole = all(type(one) is int for one in exact)
     for place, one in enumerate(exact):
-        fits = abs(one) <= at_most if whole else abs(one) < MAX_EXACT_TOKENS
+        fits = -at_most <= one + 1 <= at_most + 1 if whole else abs(one) < MAX_EXACT_TOKENS
         if not fits:
             _refuse_large(name, index(place), one, at_most if whole else MAX_EXACT_TOKENS)
     return np.array(exact, np.int64 if whole else np.float64).reshape(objects.shape)

@@ -36,7 +36,9 @@ def read_text(path: str | Path) -> str:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:  # a name with a NUL is none
+        raise InputError(f"{path}: cannot be read ({error})") from None
     if data.startswith(_OTHER_ENCODINGS) or b"\0" in data[:4]:
         raise InputError(f"{path}: the text is UTF-16 or UTF-32; save it as UTF-8")
     try:

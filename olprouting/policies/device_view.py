@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from olprouting.errors import shown
 from olprouting.instances._checks import require_memory
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class DeviceView:
         from olprouting.policies.residual_kernels import residuals
 
         devices = len(self.slots)
-        require_memory(f"{periods} periods of {devices} devices", 48 * devices * periods)
+        require_memory(f"{shown(periods)} periods of {devices} devices", 48 * devices * periods)
         return Residuals(
             *residuals(
                 self.slots,

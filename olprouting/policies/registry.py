@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, shown, unknown_name
 from olprouting.instances._checks import require_memory
 from olprouting.policies import rules
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
@@ -102,8 +102,8 @@ class PolicyOptions:
         for name, (fits, expected) in ranges.items():
             if not fits:
                 raise InputError(f"{name} = {getattr(self, name)} must be {expected}")
-        require_memory(f"horizon = {self.horizon}", 32 * (self.horizon + 1))
-        require_memory(f"r_max = {self.r_max}", 16 * self.r_max)
+        require_memory(f"horizon = {shown(self.horizon)}", 32 * (self.horizon + 1))
+        require_memory(f"r_max = {shown(self.r_max)}", 16 * self.r_max)
         if self.subset_search == "enumerate" and self.r_max > 20:
             raise InputError(
                 f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "
