@@ -107,7 +107,8 @@ def _steps(
 
 def _refuse_many(name: str, number: int) -> None:
     if number > MOST_VALUES:
-        raise InputError(f"{name}: the range has {number:,} values; at most {MOST_VALUES:,}")
+        many = f"{number:,}" if number < 2**63 else "over 10^18"
+        raise InputError(f"{name}: the range has {many} values; at most {MOST_VALUES:,}")
 
 
 def points_of(grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:
