@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError, shown, unknown_name
-from olprouting.instances._checks import require_memory
+from olprouting.instances._checks import require_memory, whole
 from olprouting.policies import rules
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.exact import ExactPolicy
@@ -201,9 +201,10 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     Raises
     ------
     InputError
-        If the name is unknown (the known ones are listed).
+        If the name is unknown (the known ones are listed), or `workers` is no number of workers.
     """
     options = options or PolicyOptions()
+    whole("workers", workers, 1)
     if name in _FCFS:
         return CompiledPolicy(name, _parameters(_FCFS[name], options))
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
