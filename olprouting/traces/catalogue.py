@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -245,7 +244,7 @@ def locate(name_or_path: str | Path, cache: Path | None = None) -> Path:
         return path
     path = Path(name_or_path)
     looks_like_path = path.suffix or len(path.parts) > 1
-    if not os.path.exists(path) and not looks_like_path:
+    if not path.exists() and not looks_like_path:
         raise unknown_name("trace", name, trace_names())
     return path
 
