@@ -63,6 +63,7 @@ from olprouting.studies.places import line_of
 SECTIONS: Final = ("trace", "cluster", OPTIONS)
 KEYS: Final = ("kind", "policies", "seeds", "root_seed", "name", *SECTIONS, "grid", "outputs")
 REDUCED: Final = "reduced"
+MOST_SEEDS: Final = 10_000
 MOST_CELLS: Final = 1_000_000
 """Cells of the largest study: a cell has a line of its own in every table."""
 
@@ -342,8 +343,8 @@ def _seeds(given: Any, root: Any) -> tuple[int, ...]:
     if not whole(root, 0):
         raise InputError(f"root_seed = {shown(root)} must be a whole number in 0..2^63-1")
     if whole(given, 1):
-        if given > MOST_CELLS:
-            raise InputError(f"seeds = {shown(given)} must be at most {MOST_CELLS}")
+        if given > MOST_SEEDS:
+            raise InputError(f"seeds = {shown(given)} must be at most {MOST_SEEDS}")
         children = np.random.SeedSequence(root).spawn(given)
         return tuple(int(child.generate_state(1)[0]) >> 1 for child in children)  # solvers: 31 bits
     if not isinstance(given, list) or not given or not all(whole(seed, 0) for seed in given):
