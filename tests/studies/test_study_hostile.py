@@ -71,7 +71,7 @@ def test_a_byte_order_mark_is_allowed_and_utf_16_is_named(small):
         ("slots = 4", "slots = 4000000000", "slots = 4000000000 must be at most 134217728"),
         ("workers = 2", "workers = 1000000000000", "workers = 1000000000000: would need 32,000 GB"),
         ("seeds = [3, 4]", "seeds = 1000000000000", "seeds = 1000000000000 must be at most 10000"),
-        ("[2, 4, 8]", "{ from = 1, to = 100000, by = 1 }\nbeta = [1, 2, 3]", "grid: 1,200,000 cells"),
+        ("[2, 4, 8]", "{ from = 1, to = 100000, by = 1 }\nbeta = [1, 2, 3]", "grid: 1,200,000"),
         ("seeds = [3, 4]", "seeds = [99999999999999999999]", "must be a list of whole numbers in"),
     ],
 )  # fmt: skip
