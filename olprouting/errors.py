@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 Member = TypeVar("Member", bound=StrEnum)
 
+_LONGEST_MESSAGE = 2000
+_LONGEST_SHOWN = 100
+"""Characters of a message, and of a value in it."""
+
 
 class InputError(ValueError):
     """Input that cannot be used.
@@ -20,6 +24,12 @@ class InputError(ValueError):
     The message is one line that names what was given (file, row, column or argument), what was
     expected and what to do. The command line prints it and exits with code 2.
     """
+
+    def __init__(self, message: object = "") -> None:
+        line = " ".join(str(message).splitlines())
+        if len(line) > _LONGEST_MESSAGE:
+            line = f"{line[: _LONGEST_MESSAGE // 2]} ... {line[-_LONGEST_MESSAGE // 4 :]}"
+        super().__init__(line)
 
 
 class SolverUnavailableError(InputError):
@@ -73,6 +83,15 @@ class Failures:
             raise self._errors[0]
 
 
+def shown(value: object) -> str:
+    """Return a value as messages quote it: as Python writes it, cut where it is long."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # Python prints no numbers of more than 4,300 digits
+        return f"<{type(value).__name__} too large to print>"
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 20]}...{text[-9:]}"
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Build the error for a name that is not among `known`.
 
@@ -93,7 +112,7 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     names = sorted(map(str, known))  # plain text, whatever enumeration they come from
     near = difflib.get_close_matches(name, names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return InputError(f"unknown {kind} {name!r}; known: {', '.join(names)}.{hint}")
+    return InputError(f"unknown {kind} {shown(name)}; known: {', '.join(names)}.{hint}")
 
 
 def member_named(kind: type[Member], what: str, name: str) -> Member:

@@ -13,6 +13,12 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("OLPROUTING_SHARED", REPOSITORY.parent / "shared"))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let `tests/fuzz` try more cases than there is time for in CI."""
+    parser.addoption("--fuzz-cases", type=int, default=300, help="spoilt inputs to try")
+    parser.addoption("--fuzz-seed", type=int, default=0, help="seed of the spoilt inputs")
+
+
 @pytest.fixture(scope="session")
 def e1() -> Decision:
     """G=2, optimum 0 with loads [12, 12]: 4 + 4 to worker 1, 2 to worker 0."""

@@ -193,10 +193,9 @@ def read_text(file: Path) -> str:
     InputError
         If it cannot be read, or is not UTF-8.
     """
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file}: cannot be read ({error})") from None
+    from olprouting.instances.documents import read_text
+
+    return read_text(file)
 
 
 def names(text: str | None) -> list[str]:

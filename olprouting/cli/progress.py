@@ -23,7 +23,7 @@ def progress_bar() -> Iterator[OnProgress]:
         TimeRemainingColumn,
     )
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     with Progress(
         *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal

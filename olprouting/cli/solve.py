@@ -68,7 +68,7 @@ def solve(
         own_file(context, out)
     saving = Saving()
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
-    if _is_period(text):
+    if _is_period(text, file):
         _refuse("formulation", formulation, file, "a period; it takes --form")
         problem = PeriodProblem.from_json(text, source=str(file))
         if export is not None:
@@ -113,13 +113,11 @@ def _error(result: SolveResult | PeriodResult) -> list[str]:
     return [f"{result.solver}: {result.message}"] if result.stop_reason == "error" else []
 
 
-def _is_period(text: str) -> bool:
+def _is_period(text: str, file: Path) -> bool:
+    from olprouting.instances.documents import load_json
     from olprouting.instances.period_problem import SCHEMA
 
-    try:
-        document = json.loads(text)
-    except json.JSONDecodeError:
-        return False  # the reader of decisions says what is wrong
+    document = load_json(text, str(file))
     return isinstance(document, dict) and document.get("schema") == SCHEMA
 
 

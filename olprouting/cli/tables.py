@@ -57,4 +57,4 @@ def print_table(
         table.add_column(f" {heading}", justify="right", no_wrap=True)
     for cells in zip(*labels.values(), *columns.values(), strict=True):
         table.add_row(*cells)
-    Console().print(table)
+    Console(markup=False).print(table)  # names are no markup

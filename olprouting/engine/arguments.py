@@ -14,8 +14,9 @@ from olprouting.engine.state import (
     BY_LENGTH,
     BY_TIME,
 )
-from olprouting.errors import InputError, member_named
+from olprouting.errors import InputError, member_named, shown
 from olprouting.forecasts import LengthForecast
+from olprouting.instances._checks import MAX_WHOLE
 
 if TYPE_CHECKING:
     from olprouting.engine.kv_options import KvOptions
@@ -64,6 +65,7 @@ def release_mode(trace: Trace, backlog: int | None) -> int:
     if backlog is not None:
         if backlog < 1:
             raise InputError(f"backlog = {backlog} must be >= 1 waiting request")
+        check_numbers(backlog=(backlog, 1, " waiting requests"))
         return BACKLOG
     if trace.release_iteration is not None:
         return BY_ITERATION
@@ -76,10 +78,12 @@ def release_mode(trace: Trace, backlog: int | None) -> int:
 
 
 def check_numbers(**least: tuple[int | None, int, str]) -> None:
-    """Refuse arguments below their least value; each is (value, least value, unit)."""
+    """Refuse arguments below their least value or beyond int64; each is (value, least, unit)."""
     for name, (value, at_least, unit) in least.items():
         if value is not None and value < at_least:
             raise InputError(f"{name} = {value} must be >= {at_least}{unit}")
+        if value is not None and value > MAX_WHOLE:
+            raise InputError(f"{name} = {shown(value)} must be at most {MAX_WHOLE}{unit}")
 
 
 def check_policy(

@@ -19,7 +19,8 @@ from olprouting.engine.state import (
     Rules,
     State,
 )
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
+from olprouting.instances._checks import require_memory
 
 if TYPE_CHECKING:
     from olprouting.engine.kv_options import KvOptions
@@ -65,6 +66,14 @@ def new_state(
         )
     window = rules.horizon + 1
     roster = (workers, int(cluster.slots.max()) if rules.projection != BY_LENGTH else 0)
+    calendar = min(longest + 2, CALENDAR_SLOTS)
+    numbers = calendar + 3 * window + 5 * roster[1] + 2 * (rules.signal_delay + 1) + SERIES_CHUNK
+    require_memory(
+        f"{workers} workers x {int(cluster.slots.max())} slots, horizon {rules.horizon}, "
+        f"signal_delay {shown(rules.signal_delay)}",
+        8 * (workers * numbers + longest_forecast + cluster.total_slots)
+        + requests * (REQUEST.itemsize + 32),
+    )
     now = np.zeros(1, NOW)
     now["refreshed"] = -(2**60)
     return State(
@@ -76,7 +85,7 @@ def new_state(
         queue=np.empty(requests, np.int64),
         queue_prompt=np.empty(requests, np.int64),
         queue_kv=np.empty(requests if rules.kv_limited else 0, np.int64),
-        complete_head=np.full((workers, min(longest + 2, CALENDAR_SLOTS)), -1, np.int64),
+        complete_head=np.full((workers, calendar), -1, np.int64),
         fresh=np.empty(requests if rules.horizon else 0, np.int64),
         leave_head=np.full(longest_forecast + rules.prefill_steps + window + 1, -1, np.int64),
         leaving_base=np.zeros((workers, window)),

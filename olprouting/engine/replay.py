@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.instances._checks import token_vector
 from olprouting.policies.policy import REJECT, FunctionPolicy, Pairs
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
     from olprouting.policies.view import View
@@ -35,17 +37,20 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
     missing = {"worker", "admission_iteration"} - set(requests.columns)
     if missing:
         raise InputError(f"not an exported run: column {', '.join(sorted(missing))} is missing")
-    worker = requests["worker"].to_numpy(np.int64)
-    admission = requests["admission_iteration"].to_numpy(np.int64)
-    if "preemptions" in requests and requests["preemptions"].any():
-        row = int(np.argmax(requests["preemptions"].to_numpy() > 0))
+
+    def column(name: str) -> npt.NDArray[np.int64]:
+        return token_vector(name, requests[name].to_numpy(), at_least=-1)
+
+    worker, admission = column("worker"), column("admission_iteration")
+    if "preemptions" in requests and (preempted := column("preemptions") > 0).any():
+        row = int(np.argmax(preempted))
         raise InputError(
             f"row {row}: the request was preempted; the table tells its last admission only, so "
             "that the run cannot be replayed"
         )
     rejected = np.zeros(len(requests), np.bool_)
     if "rejection_iteration" in requests:
-        rejection = requests["rejection_iteration"].to_numpy(np.int64)
+        rejection = column("rejection_iteration")
         rejected = rejection > 0
         worker = np.where(rejected, REJECT, worker)
         admission = np.where(rejected, rejection, admission)
@@ -56,6 +61,11 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
         )
 
     def route(view: View, rng: np.random.Generator) -> Pairs:
+        if view.waiting_requests.max(initial=-1) >= len(admission):
+            raise InputError(
+                f"the exported run has {len(admission)} requests, this trace has more; it must be "
+                "that of the exported run"
+            )
         planned = admission[view.waiting_requests]
         if (planned < view.iteration).any():
             row = view.waiting_requests[np.argmin(planned)]

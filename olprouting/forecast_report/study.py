@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import Failures, InputError
+from olprouting.errors import Failures, InputError, shown
 from olprouting.forecast_report.quality import (
     AgeCoverage,
     CalibrationBin,
@@ -19,6 +19,7 @@ from olprouting.forecast_report.quality import (
 from olprouting.forecast_report.report import ForecastReport
 from olprouting.forecasts import Queries, check_forecast_name, make_forecast
 from olprouting.forecasts.sampled_ages import sample_ages
+from olprouting.instances._checks import require_memory
 from olprouting.traces import split_history
 from olprouting.versions import versions
 
@@ -84,6 +85,7 @@ def evaluate_forecasts(
     """
     if horizon < 1:
         raise InputError(f"horizon = {horizon} must be >= 1 iteration")
+    require_memory(f"horizon = {shown(horizon)}", 32 * horizon)
     for forecast in forecasts:  # before any other has been trained for long
         if isinstance(forecast, str):
             check_forecast_name(forecast)

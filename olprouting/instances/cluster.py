@@ -8,10 +8,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.errors import InputError, unknown_name
-from olprouting.instances._checks import positive, token_vector
+from olprouting.errors import InputError, shown, unknown_name
+from olprouting.instances._checks import positive, refuse_sum, require_memory, token_vector, whole
 
 _BALANCE_AUTHORS = "balance-authors"
+
+MAX_SLOTS = 2**27
+"""Slots of the largest cluster: rules list the free ones."""
 
 _A100_FITS_S: dict[str, tuple[float, float, float]] = {
     # name: (fixed, per active request, per resident token), least squares over Vidur's predictor
@@ -80,6 +83,7 @@ class StepTime:
         InputError
             If the name is unknown.
         """
+        whole("slots", slots, 0, MAX_SLOTS)
         if name == _BALANCE_AUTHORS:
             return cls(
                 fixed_s=(slots * 0.6e-3 + 35e-3) / 16,
@@ -141,9 +145,11 @@ class Cluster:
         slots = token_vector("slots", self.slots, at_least=1)
         if not len(slots):
             raise InputError("slots must name at least one worker")
+        refuse_sum("slots", slots, MAX_SLOTS)
         object.__setattr__(self, "slots", slots)
         if self.kv_tokens is not None:
             kv_tokens = token_vector("kv_tokens", self.kv_tokens, at_least=1, length=len(slots))
+            refuse_sum("kv_tokens", kv_tokens)
             object.__setattr__(self, "kv_tokens", kv_tokens)
         if self.step_time is None:
             preset = StepTime.preset(_BALANCE_AUTHORS, int(slots.max()))
@@ -165,8 +171,9 @@ class Cluster:
         """
         if workers < 1:
             raise InputError(f"workers = {workers} must be >= 1")
+        require_memory(f"workers = {shown(workers)}", 32 * workers)
         if kv_tokens is not None and np.ndim(kv_tokens) == 0:
-            kv_tokens = [kv_tokens] * workers
+            kv_tokens = np.full(workers, kv_tokens)
         return cls(slots=np.full(workers, slots), kv_tokens=kv_tokens, **fields)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -11,11 +12,17 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.errors import InputError, member_named
-from olprouting.instances._checks import number_array, token_vector
+from olprouting.errors import InputError, member_named, shown
+from olprouting.instances._checks import MAX_WHOLE, number_array, refuse_sum, token_vector, whole
 from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
 
 SCHEMA = "olprouting/decision/1"
+
+MAX_IMBALANCE = 2**63 - 1
+"""What the imbalance of a decision may come to, whatever is chosen: solvers count in int64."""
+
+_GAMMA = re.compile(r"\d{1,40}(\.\d{1,40})?(/\d{1,40})?")
+"""Gamma as text: a decimal or a fraction. Exponents could stand for billions of digits."""
 
 
 class Growth(StrEnum):
@@ -59,13 +66,22 @@ class Decision:
 
     def __post_init__(self) -> None:
         loads = number_array(
-            "projected_load_tokens", self.projected_load_tokens, at_least=0, ndim=2
+            "projected_load_tokens",
+            self.projected_load_tokens,
+            at_least=0,
+            ndim=2,
+            at_most=MAX_WHOLE,
         )
         if loads.shape[0] == 0 or loads.shape[1] == 0:
             raise InputError("projected_load_tokens needs at least one worker and offset 0")
         slots = token_vector("free_slots", self.free_slots, at_least=0, length=loads.shape[0])
+        refuse_sum("free_slots", slots)
         sizes = number_array(
-            "waiting_prompt_tokens", self.waiting_prompt_tokens, at_least=0, ndim=1
+            "waiting_prompt_tokens",
+            self.waiting_prompt_tokens,
+            at_least=0,
+            ndim=1,
+            at_most=MAX_WHOLE,
         )
         if (sizes <= 0).any():
             row = int(np.argmax(sizes <= 0))
@@ -74,7 +90,24 @@ class Decision:
         object.__setattr__(self, "free_slots", slots)
         object.__setattr__(self, "waiting_prompt_tokens", sizes)
         object.__setattr__(self, "gamma", parse_gamma(self.gamma))
-        object.__setattr__(self, "growth", member_named(Growth, "growth", self.growth))
+        object.__setattr__(self, "growth", member_named(Growth, "growth", str(self.growth)))
+        self._refuse_overflow()
+
+    def _refuse_overflow(self) -> None:
+        """Raise unless every imbalance, and every sum on the way to it, is an int64."""
+        cells = self.projected_load_tokens.size
+        grown = self.waiting * self.horizon
+        largest = self.projected_load_tokens.max()
+        rough = float(largest) + self.waiting_prompt_tokens.sum(dtype=np.float64) + grown
+        if cells * rough < MAX_IMBALANCE / 2:
+            return
+        admitted = np.sort(self.waiting_prompt_tokens)[self.waiting - self.admissions :]
+        total = cells * (int(largest) + sum(map(int, admitted.tolist())) + grown)
+        if total > MAX_IMBALANCE:
+            raise InputError(
+                f"projected_load_tokens and waiting_prompt_tokens can come to an imbalance of "
+                f"{total} tokens; the largest allowed is {MAX_IMBALANCE}: give larger units"
+            )
 
     @property
     def workers(self) -> int:
@@ -159,19 +192,16 @@ class Decision:
         fields = {"schema", "horizon", "gamma", "growth", "workers", "waiting_prompt_tokens"}
         refuse_wrong_fields("decision", document, fields)
         horizon, workers = document["horizon"], document["workers"]
-        if type(horizon) is not int or horizon < 0:  # true is an int of Python's
-            raise InputError(f"horizon = {horizon!r} must be an integer >= 0")
+        horizon = whole("horizon", horizon, 0)
         if not isinstance(workers, list) or not workers:
             raise InputError("workers must be a list of at least one worker")
         for g, worker in enumerate(workers):
-            if not isinstance(worker, dict):
-                raise InputError(f"workers[{g}] must be an object")
             refuse_wrong_fields(f"workers[{g}]", worker, {"projected_load_tokens", "free_slots"})
             loads = worker["projected_load_tokens"]
             if not isinstance(loads, list) or len(loads) != horizon + 1:
                 raise InputError(
                     f"workers[{g}].projected_load_tokens must hold {horizon + 1} numbers "
-                    f"(horizon + 1), got {len(loads) if isinstance(loads, list) else loads!r}"
+                    f"(horizon + 1), got {len(loads) if isinstance(loads, list) else shown(loads)}"
                 )
         return cls(
             projected_load_tokens=[w["projected_load_tokens"] for w in workers],  # type: ignore[arg-type]
@@ -185,10 +215,12 @@ class Decision:
 def parse_gamma(gamma: Fraction | float | str) -> Fraction:
     """Return gamma as the exact fraction it was written as; it must lie in (0, 1]."""
     try:
+        if isinstance(gamma, bool) or (isinstance(gamma, str) and not _GAMMA.fullmatch(gamma)):
+            raise TypeError
         # repr: 0.86 means 43/50, not the nearest double
         exact = Fraction(gamma if isinstance(gamma, str | Fraction) else repr(float(gamma)))
-    except (TypeError, ValueError, ZeroDivisionError):
-        raise InputError(f"gamma = {gamma!r} must be a number in (0, 1]") from None
+    except (TypeError, ValueError, ArithmeticError):
+        raise InputError(f"gamma = {shown(gamma)} must be a number in (0, 1]") from None
     if not 0 < exact <= 1:
         raise InputError(f"gamma = {gamma} must lie in (0, 1]")
     return exact

@@ -9,12 +9,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.instances import reward as _reward
 from olprouting.instances._checks import (
+    MAX_EXACT_TOKENS,
     frozen,
     latency_threshold,
     number_array,
+    refuse_sum,
     token_vector,
     whole,
 )
@@ -34,7 +36,7 @@ _REQUIRED = {
     "schema", "period", "periods", "kernel", "weights", "t1", "t2", "devices", "requests"
 }  # fmt: skip
 _OPTIONAL = {"inclusive", "age_offset", "clipped"}
-_ANY = -(2**53)
+_ANY = -MAX_EXACT_TOKENS
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +95,24 @@ class PeriodProblem:
 
     def __post_init__(self) -> None:
         for name, least in (("periods", 1), ("period", 1), ("clipped", 0)):
-            object.__setattr__(self, name, whole(name, getattr(self, name), least))
+            number = whole(name, getattr(self, name), least, MAX_EXACT_TOKENS)
+            object.__setattr__(self, name, number)
         if self.period > self.periods:
             raise InputError(f"period = {self.period} must be at most periods = {self.periods}")
         if not isinstance(self.weights, SloWeights):
             raise InputError(f"weights = {self.weights!r} must be SloWeights")
         if not isinstance(self.inclusive, bool):
-            raise InputError(f"inclusive = {self.inclusive!r} must be true or false")
+            raise InputError(f"inclusive = {shown(self.inclusive)} must be true or false")
         if self.age_offset is not None:
-            object.__setattr__(self, "age_offset", whole("age_offset", self.age_offset, 0))
-        object.__setattr__(self, "kernel", parse_kernel(self.kernel))
+            object.__setattr__(
+                self, "age_offset", whole("age_offset", self.age_offset, 0, MAX_EXACT_TOKENS)
+            )
+        object.__setattr__(self, "kernel", parse_kernel(str(self.kernel)))
         for name in ("t1", "t2"):
             object.__setattr__(self, name, latency_threshold(name, getattr(self, name)))
         self._check_devices()
         self._check_requests()
+        self._refuse_overflow()
 
     def _check_devices(self) -> None:
         clipped = self.clipped
@@ -144,6 +150,18 @@ class PeriodProblem:
         object.__setattr__(self, "prompt_tokens", prompt)
         object.__setattr__(self, "decode_tokens", decode)
         object.__setattr__(self, "arrival_period", arrival)
+
+    def _refuse_overflow(self) -> None:
+        """Raise where a sum that solvers form is no int64, or no double with all its units."""
+        for name in ("slots", "kv_tokens", "prompt_tokens", "decode_tokens"):
+            refuse_sum(name, getattr(self, name))
+        with np.errstate(over="ignore"):
+            total = float(self.rewards.sum())
+        if not total < MAX_EXACT_TOKENS:
+            raise InputError(
+                f"weights: the rewards of all requests add up to {total:g}, they must stay below "
+                "2^53: divide the weights by one number, only their ratios matter"
+            )
 
     @property
     def devices(self) -> int:
@@ -283,8 +301,6 @@ def _columns(where: str, rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
     if not isinstance(rows, list):
         raise InputError(f"{where} must be a list of objects")
     for index, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise InputError(f"{where}[{index}] must be an object")
         refuse_wrong_fields(f"{where}[{index}]", row, set(names))
     return {name: [row[name] for row in rows] for name in names}
 
@@ -292,8 +308,8 @@ def _columns(where: str, rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
 def _refuse_ragged(name: str, rows: list[Any], document: dict[str, Any]) -> None:
     for index, row in enumerate(rows):
         if not isinstance(row, list) or len(row) != len(rows[0]):
-            found = len(row) if isinstance(row, list) else repr(row)
+            found = len(row) if isinstance(row, list) else shown(row)
             raise InputError(
                 f"devices[{index}].{name} must hold one number for each of the periods "
-                f"{document['period']}..{document['periods']}, got {found}"
+                f"{shown(document['period'])}..{shown(document['periods'])}, got {found}"
             )

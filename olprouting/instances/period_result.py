@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from olprouting.errors import InputError
-from olprouting.instances._checks import frozen
-from olprouting.instances.documents import aligned, load_document, naming
+from olprouting.errors import InputError, shown
+from olprouting.instances._checks import frozen, number_array, real, text_field, whole
+from olprouting.instances.documents import aligned, load_document, naming, refuse_wrong_fields
 from olprouting.instances.gap import absolute_gap, relative_gap
 from olprouting.instances.solve_result import StopReason
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 SCHEMA = "olprouting/period-result/1"
+
+_DERIVED = ("status", "relative_gap")
 
 PROOF_RELATIVE = 1e-6
 """A relative gap this small proves the optimum for practical purposes. Bounds allow for the
@@ -230,13 +232,26 @@ class PeriodResult:
         """
         document = load_document(text, source, SCHEMA)
         with naming(source, SCHEMA):
+            refuse_wrong_fields(
+                "result", document, set(cls.__dataclass_fields__) | {"schema"}, _DERIVED
+            )
             fields = {name: document[name] for name in cls.__dataclass_fields__}
+            for name in ("solver", "form", "message"):
+                text_field(name, fields[name])
+            for name in ("value", "bound", "limit_s"):
+                real(name, fields[name], none_allowed=True)
+            for name in ("wall_s", "build_s"):
+                real(name, fields[name])
+            for name in ("period", "clipped", "rows", "rows_in_full", "threads", "seed"):
+                whole(name, fields[name], 0)
             fields["stop_reason"] = StopReason(fields["stop_reason"])
-            fields["oversize"] = tuple(int(j) for j in fields["oversize"])
+            fields["oversize"] = tuple(whole("oversize", j, 0) for j in fields["oversize"])
             if fields["priced"] is not None:
-                fields["priced"] = PeriodPrices(**fields["priced"])
+                fields["priced"] = _prices(fields["priced"])
             if fields["x"] == []:  # no requests: JSON does not tell the number of devices
                 fields["x"] = np.zeros((0, len(fields["priced"].batch) if fields["priced"] else 0))
+            elif fields["x"] is not None:
+                fields["x"] = number_array("x", fields["x"], at_least=-np.inf, ndim=2)
             return cls(**fields)
 
     def to_frame(self) -> pd.DataFrame:
@@ -267,3 +282,16 @@ class PeriodResult:
                 "memory": prices.memory.ravel(),
             }
         )
+
+
+def _prices(document: Any) -> PeriodPrices:
+    refuse_wrong_fields("priced", document, set(PeriodPrices.__dataclass_fields__))
+    columns = {
+        name: number_array(name, document[name], at_least=-np.inf, ndim=ndim).astype(np.float64)
+        for name, ndim in (("batch", 2), ("memory", 2), ("option_values", 1))
+    }
+    if document["unique"] is not None and not isinstance(document["unique"], bool):
+        raise InputError(f"unique = {shown(document['unique'])} must be true, false or null")
+    return PeriodPrices(
+        **columns, source=text_field("source", document["source"]), unique=document["unique"]
+    )

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any, Self
 
-import numpy as np
-
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, shown, unknown_name
+from olprouting.instances._checks import is_real
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,10 @@ class SloWeights:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            number = isinstance(value, int | float | np.integer | np.floating)
-            if not number or isinstance(value, bool) or not 0 <= value < np.inf:
-                raise InputError(f"weight {field.name} = {value!r} must be a finite number >= 0")
+            if not is_real(value) or value < 0:
+                raise InputError(
+                    f"weight {field.name} = {shown(value)} must be a finite number >= 0"
+                )
             object.__setattr__(self, field.name, float(value))
 
     def replace(self, **changes: float) -> Self:
@@ -72,7 +72,9 @@ class SloWeights:
         names = [field.name for field in fields(cls)]
         if not isinstance(document, Mapping) or set(document) != set(names):
             found = sorted(document) if isinstance(document, Mapping) else document
-            raise InputError(f"weights must be an object of {', '.join(names)}; found {found!r}")
+            raise InputError(
+                f"weights must be an object of {', '.join(names)}; found {shown(found)}"
+            )
         return cls(**document)
 
     @classmethod

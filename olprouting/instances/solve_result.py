@@ -7,13 +7,16 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from olprouting.instances.documents import aligned, load_document, naming
+from olprouting.instances._checks import real, text_field, whole
+from olprouting.instances.documents import aligned, load_document, naming, refuse_wrong_fields
 from olprouting.instances.gap import absolute_gap, relative_gap
 
 if TYPE_CHECKING:
     import pandas as pd
 
 SCHEMA = "olprouting/solve-result/1"
+
+_DERIVED = ("status", "absolute_gap", "relative_gap")
 
 PROOF_TOLERANCE_TOKENS = 1e-3
 """A bound this close proves the optimum for practical purposes. Floating-point solvers cannot close
@@ -161,10 +164,26 @@ class SolveResult:
         """
         document = load_document(text, source, SCHEMA)
         with naming(source, SCHEMA):
+            refuse_wrong_fields(
+                "result", document, set(cls.__dataclass_fields__) | {"schema"}, _DERIVED
+            )
             fields = {name: document[name] for name in cls.__dataclass_fields__}
+            for name in ("solver", "formulation", "message"):
+                text_field(name, fields[name])
+            for name in ("objective", "bound", "limit_s"):
+                real(name, fields[name], none_allowed=True)
+            for name in ("wall_s", "build_s"):
+                real(name, fields[name])
+            for name in ("threads", "seed"):
+                whole(name, fields[name], 0)
+            if fields["warm_start"] is not None:
+                text_field("warm_start", fields["warm_start"])
             fields["stop_reason"] = StopReason(fields["stop_reason"])
             if fields["assignment"] is not None:
-                fields["assignment"] = tuple((int(i), int(g)) for i, g in fields["assignment"])
+                fields["assignment"] = tuple(
+                    (whole("assignment", i, 0), whole("assignment", g, 0))
+                    for i, g in fields["assignment"]
+                )
         return cls(**fields)
 
     def to_frame(self) -> pd.DataFrame:

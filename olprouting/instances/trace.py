@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError
-from olprouting.instances._checks import finite_vector, token_vector
+from olprouting.instances._checks import MAX_WHOLE, finite_vector, refuse_sum, token_vector
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +72,11 @@ class Trace:
                 "release_iteration", self.release_iteration, at_least=1, length=count
             )
         if self.key is not None:
-            columns["key"] = token_vector("key", self.key, at_least=-(2**53), length=count)
+            columns["key"] = token_vector(
+                "key", self.key, at_least=-(2**63), length=count, at_most=2**63 - 1
+            )
+        for name in ("prompt_tokens", "decode_tokens"):
+            refuse_sum(name, columns[name], MAX_WHOLE // 2)
         for name, column in columns.items():
             object.__setattr__(self, name, column)
         for name in ("arrival_s", "release_iteration"):

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from olprouting.errors import unknown_name
 from olprouting.hindsight import HindsightProblem
 from olprouting.instances import Decision, PeriodProblem
-from olprouting.instances.documents import fingerprint
+from olprouting.instances.documents import fingerprint, load_json, read_text
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Entry:
 
     def text(self) -> str:
         """Return the instance as the JSON text of its file."""
-        return self.file.read_text(encoding="utf-8")
+        return read_text(self.file)
 
     def load(self) -> Instance:
         """Return the instance."""
@@ -81,7 +80,7 @@ class Entry:
             return Decision.from_json(self.text(), self.name)
         if self.kind == "period":
             return PeriodProblem.from_json(self.text(), self.name)
-        return HindsightProblem.from_document(json.loads(self.text()))
+        return HindsightProblem.from_document(load_json(self.text(), self.name))
 
     def certificate(self, program: str, text: str | None = None) -> dict[str, Any]:
         """Return a best known result as `olprouting.certificates.verify` reads it.
@@ -101,7 +100,7 @@ class Entry:
         known = {one["program"]: one for one in self.best}
         if program not in known:
             raise unknown_name(f"program of {self.name}", program, known)
-        best, instance = known[program], json.loads(self.text() if text is None else text)
+        best, instance = known[program], load_json(self.text() if text is None else text, self.name)
         if self.kind == "hindsight":
             return {
                 **best["result"],
@@ -122,7 +121,7 @@ class Entry:
 def entries() -> Mapping[str, Entry]:
     """Return all entries of the library by name, in the order of the index."""
     index = data_folder() / "instances" / "index.json"
-    listed = json.loads(index.read_text(encoding="utf-8"))["instances"]
+    listed = load_json(read_text(index), str(index))["instances"]
     return {one["name"]: Entry(**{**one, "best": tuple(one["best"])}) for one in listed}
 
 

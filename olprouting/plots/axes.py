@@ -40,6 +40,11 @@ def labelled(name: str) -> str:
     return f"{words} (periods)" if name.startswith(_IN_PERIODS) else words
 
 
+def literal(name: object) -> str:
+    """Return a name as a label that is drawn as it stands: ``$`` begins no formula."""
+    return str(name).replace("$", r"\$")
+
+
 def colour(index: int) -> str:
     """Return the colour of the series number `index`."""
     return COLOURS[index % len(COLOURS)]

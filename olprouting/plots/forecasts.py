@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.plots.axes import colour
+from olprouting.plots.axes import colour, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def plot_calibration(calibration: pd.DataFrame, ax: Axes) -> Axes:
             ms=4,
             lw=_width(index),
             color=colour(index),
-            label=str(forecast),
+            label=literal(forecast),
         )
     ax.set(
         title="Calibration of finishing within the window",
@@ -72,7 +72,7 @@ def plot_coverage(coverage: pd.DataFrame, ax: Axes) -> Axes:
             marker=".",
             lw=_width(index),
             color=colour(index),
-            label=str(forecast),
+            label=literal(forecast),
         )
     ax.set_xscale("symlog", base=2, linthresh=16)
     ax.set(

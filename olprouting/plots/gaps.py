@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.plots.axes import colour
+from olprouting.plots.axes import colour, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def plot_gap_distribution(records: pd.DataFrame, ax: Axes) -> Axes:
     for index, ((policy, horizon), group) in enumerate(
         records.groupby(["policy", "horizon"], sort=False)
     ):
-        ax.ecdf(group["gap_tokens"], color=colour(index), label=f"{policy} (H={horizon})")
+        ax.ecdf(group["gap_tokens"], color=colour(index), label=literal(f"{policy} (H={horizon})"))
     ax.set_xscale("symlog", linthresh=1)
     ax.set(
         title="Gap to the proven optimum",
@@ -70,7 +70,9 @@ def plot_imbalance(series: dict[str, pd.DataFrame], ax: Axes) -> Axes:
         total = np.bincount(stretch, frame["imbalance_tokens"], SMOOTHING_POINTS)
         seen = number > 0
         centres = (edges[:-1] + edges[1:])[seen] / 2
-        ax.plot(centres, total[seen] / number[seen], color=colour(index), lw=1, label=policy)
+        ax.plot(
+            centres, total[seen] / number[seen], color=colour(index), lw=1, label=literal(policy)
+        )
     ax.set(title="Imbalance over time", xlabel="time (s)", ylabel="imbalance (tokens)")
     ax.set_ylim(bottom=0)
     ax.legend(fontsize="small")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.plots.axes import axes_or_new, labelled
+from olprouting.plots.axes import axes_or_new, labelled, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +53,6 @@ def plot_heat_map(
                 color=shade,
                 fontsize=7,
             )
-    ax.set(title=title, xlabel=x, ylabel=y)
+    ax.set(title=literal(title), xlabel=x, ylabel=y)
     ax.figure.colorbar(image, ax=ax, label=labelled(value))
     return ax

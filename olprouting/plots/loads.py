@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.plots.axes import axes_or_new, colour
+from olprouting.plots.axes import axes_or_new, colour, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +32,6 @@ def plot_loads(series: pd.DataFrame, ax: Axes | None = None, title: str = "") ->
     loads = [column for column in series.columns if column.startswith("load_tokens_")]
     for g, column in enumerate(loads):
         ax.plot(series["start_s"], series[column], color=colour(g), lw=0.8, label=f"worker {g}")
-    ax.set(title=title, xlabel="time (s)", ylabel="load (tokens)")
+    ax.set(title=literal(title), xlabel="time (s)", ylabel="load (tokens)")
     ax.legend(ncols=4, fontsize="small")
     return ax

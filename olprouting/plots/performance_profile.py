@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.plots.axes import axes_or_new, colour
+from olprouting.plots.axes import axes_or_new, colour, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def plot_performance_profile(ratios: pd.DataFrame, metric: str, ax: Axes | None 
         share = np.arange(1, len(values) + 1) / max(1, len(ratios))
         at = np.concatenate([[1.0], values, [end]])
         height = np.concatenate([[0.0], share, share[-1:] if len(share) else [0.0]])
-        ax.step(at, height, where="post", color=colour(index), label=str(policy))
+        ax.step(at, height, where="post", color=colour(index), label=literal(policy))
     ax.set(
         title="Performance profile",
         xlabel=f"{metric.replace('_', ' ')} over that of the best policy (ratio)",

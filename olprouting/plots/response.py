@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.plots.axes import axes_or_new, colour, labelled
+from olprouting.plots.axes import axes_or_new, colour, labelled, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,7 +35,7 @@ def plot_response(
     ax = axes_or_new(ax)
     for index, (name, group) in enumerate(table.groupby("series", sort=False)):
         rows = group.sort_values(x)
-        ax.plot(rows[x], rows["mean"], "o-", color=colour(index), ms=4, label=str(name))
+        ax.plot(rows[x], rows["mean"], "o-", color=colour(index), ms=4, label=literal(name))
         ax.fill_between(rows[x], rows["low"], rows["high"], color=colour(index), alpha=0.2, lw=0)
     ax.set(xlabel=x, ylabel=labelled(metric), title=f"mean and {interval}")
     ax.legend(fontsize="small")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from olprouting.errors import shown
+from olprouting.instances._checks import require_memory
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -82,6 +85,8 @@ class DeviceView:
         """Return the slots and KV tokens left in the current and the next `periods` - 1 periods."""
         from olprouting.policies.residual_kernels import residuals
 
+        devices = len(self.slots)
+        require_memory(f"{shown(periods)} periods of {devices} devices", 48 * devices * periods)
         return Residuals(
             *residuals(
                 self.slots,

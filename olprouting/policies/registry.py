@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -12,7 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, shown, unknown_name
+from olprouting.instances._checks import require_memory, whole
 from olprouting.policies import rules
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.exact import ExactPolicy
@@ -99,6 +102,8 @@ class PolicyOptions:
         for name, (fits, expected) in ranges.items():
             if not fits:
                 raise InputError(f"{name} = {getattr(self, name)} must be {expected}")
+        require_memory(f"horizon = {shown(self.horizon)}", 32 * (self.horizon + 1))
+        require_memory(f"r_max = {shown(self.r_max)}", 16 * self.r_max)
         if self.subset_search == "enumerate" and self.r_max > 20:
             raise InputError(
                 f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "
@@ -196,9 +201,10 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     Raises
     ------
     InputError
-        If the name is unknown (the known ones are listed).
+        If the name is unknown (the known ones are listed), or `workers` is no number of workers.
     """
     options = options or PolicyOptions()
+    whole("workers", workers, 1)
     if name in _FCFS:
         return CompiledPolicy(name, _parameters(_FCFS[name], options))
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
@@ -285,9 +291,13 @@ def _function_at(place: str) -> RouteFunction:
         module = (
             _load_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
-        function = getattr(module, attribute)
-    except (ImportError, AttributeError, OSError, SyntaxError, ValueError) as error:
-        raise InputError(f"policy {place!r}: cannot load it: {error}") from None
+        function = getattr(module, attribute, None)
+    except (Exception, SystemExit) as error:  # whatever the user's code does
+        raise InputError(f"policy {place!r}: cannot load it: {_what(error)}") from None
+    if function is None:
+        near = difflib.get_close_matches(attribute, vars(module), n=1)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"policy {place!r}: {where} has no function {attribute!r}{hint}")
     if not callable(function):
         raise InputError(f"policy {place!r}: {attribute} is not a function")
     return function  # type: ignore[no-any-return]
@@ -298,6 +308,25 @@ def _load_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules.setdefault(path.stem, module)
-    spec.loader.exec_module(module)
+    ours = sys.modules.setdefault(path.stem, module) is module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        if ours:  # what is half loaded must not be found by the next import
+            del sys.modules[path.stem]
+        raise
     return module
+
+
+def _what(error: BaseException) -> str:
+    """Say what loading raised, and the line of the user's own code it came from."""
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        return f"{error.filename}, line {error.lineno}: {error.msg}"
+    what = f"{type(error).__name__}: {error}"
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename != __file__ and "importlib" not in frame.filename
+    ]
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f"{own[-1].filename}, line {own[-1].lineno}: {what}" if own else what

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -179,9 +180,9 @@ class Cell:
 def _placed(path: Path, folder: Path) -> Path:
     """Return a path that starts from the study's folder, or else from the current one."""
     beside = folder / path
-    if beside.exists():
+    if os.path.exists(beside):
         return beside
-    if path.exists():
+    if os.path.exists(path):
         return path.absolute()
     return beside if path.suffix else path  # a word without suffix is a name that nobody knows
 
@@ -194,6 +195,6 @@ def _hashed_at(file: Path, size_bytes: int, changed_ns: int) -> str:
 def _hashed(file: Path) -> str:
     try:
         state = file.stat()
-    except OSError as error:
-        raise InputError(f"{file}: cannot read it: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a name may be none for the system
+        raise InputError(f"{file}: cannot read it: {error}") from None
     return _hashed_at(file, state.st_size, state.st_mtime_ns)

@@ -42,7 +42,8 @@ an exact solve ends at its ``time_limit_s``: what it has by then depends on the 
 from __future__ import annotations
 
 import functools
-import tomllib
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,7 +51,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from olprouting.errors import InputError, member_named, unknown_name
+from olprouting.errors import InputError, member_named, shown, unknown_name
+from olprouting.instances.documents import load_toml, read_text
 from olprouting.studies.cell import Cell, PolicyEntry
 from olprouting.studies.grid import RANGE_KEYS, points_of, values_of
 from olprouting.studies.hashing import content_sha256
@@ -61,6 +63,12 @@ from olprouting.studies.places import line_of
 SECTIONS: Final = ("trace", "cluster", OPTIONS)
 KEYS: Final = ("kind", "policies", "seeds", "root_seed", "name", *SECTIONS, "grid", "outputs")
 REDUCED: Final = "reduced"
+MOST_SEEDS: Final = 10_000
+MOST_CELLS: Final = 1_000_000
+"""Cells of the largest study: a cell has a line of its own in every table."""
+
+_NAME: Final = re.compile(r"""(?![ .])[^/\\:*?"<>|\x00-\x1f\x7f]{1,100}(?<![ .])""")
+_RESERVED: Final = re.compile(r"(CON|PRN|AUX|NUL|(COM|LPT)[0-9¹²³])(\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,7 @@ class Study:
             If two cells are the same.
         """
         found: dict[str, Cell] = {}
+        self._refuse_too_many()
         for policy in self.policies:
             free = {n: v for n, v in self.grid.items() if n not in policy.settings}
             for point in points_of(free):
@@ -142,6 +151,17 @@ class Study:
                         raise InputError(f"duplicate cells: {twin.label} and {cell.label}")
                     found[cell.id] = cell
         return tuple(found.values())
+
+    def _refuse_too_many(self) -> None:
+        number = sum(
+            math.prod(len(v) for n, v in self.grid.items() if n not in policy.settings)
+            for policy in self.policies
+        ) * len(self.seeds)
+        if number > MOST_CELLS:
+            raise InputError(
+                f"grid: {number:,} cells (points x policies x seeds); a study has at most "
+                f"{MOST_CELLS:,}"
+            )
 
 
 def read_study(path: str | Path, *, reduced: bool = False) -> Study:
@@ -165,13 +185,8 @@ def read_study(path: str | Path, *, reduced: bool = False) -> Study:
         If something is wrong; the message names the file and, where there is one, the line.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        document = tomllib.loads(text)
-    except OSError as error:
-        raise InputError(f"{path}: cannot read it: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not TOML: {error}") from None
+    text = read_text(path)
+    document = load_toml(text, str(path))
     smaller = document.pop(REDUCED, None)
     document.setdefault("name", path.stem)
     study: Study | None = None
@@ -208,6 +223,8 @@ def study_of(
     InputError
         If something is wrong.
     """
+    if not isinstance(document, Mapping):
+        raise InputError(f"the definition must be a table, found {shown(document)}")
     for key in document:
         if key not in KEYS:
             raise unknown_name("key", key, (*KEYS, REDUCED))
@@ -225,7 +242,7 @@ def study_of(
     for parameter in grid.keys() & settings.keys():
         raise InputError(f"{parameter} stands in [grid] and in [{known[parameter].section}]")
     return Study(
-        name=str(document["name"]),
+        name=_name(document["name"]),
         kind=kind,
         policies=_policies(kind, known, document.get("policies")),
         settings=settings,
@@ -246,10 +263,21 @@ def _checked(study: Study) -> Study:
     return study
 
 
+def _name(given: Any) -> str:
+    """Return a study's name, which becomes that of a folder, on any system."""
+    if not isinstance(given, str) or not _NAME.fullmatch(given) or _RESERVED.fullmatch(given):
+        raise InputError(
+            f"name = {shown(given)}: a study's name is not a path: 1 to 100 characters, none of "
+            '/ \\ : * ? " < > |, no point or blank at either end, and no name that Windows '
+            "reserves, such as NUL"
+        )
+    return given
+
+
 def _table(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     table = document.get(name, {})
     if not isinstance(table, Mapping):
-        raise InputError(f"{name} = {table!r} must be a table: [{name}]")
+        raise InputError(f"{name} = {shown(table)} must be a table: [{name}]")
     return table
 
 
@@ -284,20 +312,23 @@ def _settings(
 
 def _policies(kind: Kind, known: Mapping[str, Parameter], given: Any) -> tuple[PolicyEntry, ...]:
     if not isinstance(given, list) or not given:
-        raise InputError(f"policies = {given!r} must be a list of at least one rule")
+        raise InputError(f"policies = {shown(given)} must be a list of at least one rule")
     entries = []
     for entry in given:
         if isinstance(entry, str):
             entries.append(PolicyEntry(entry, entry, {}))
             continue
         if not isinstance(entry, Mapping) or not isinstance(entry.get("rule"), str):
-            raise InputError(f"policies: {entry!r} must be a name, or a table with a rule")
+            raise InputError(f"policies: {shown(entry)} must be a name, or a table with a rule")
         rest = {name: value for name, value in entry.items() if name not in ("name", "rule")}
         settings = {
             name: _known(known, f"a policy of kind {kind!s}", name).checked(value)
             for name, value in _flat(rest).items()
         }
-        entries.append(PolicyEntry(str(entry.get("name", entry["rule"])), entry["rule"], settings))
+        name = entry.get("name", entry["rule"])
+        if not isinstance(name, str):
+            raise InputError(f"policies: name = {shown(name)} must be text")
+        entries.append(PolicyEntry(name, entry["rule"], settings))
     names = [entry.name for entry in entries]
     for place, name in enumerate(names):
         if name in names[:place]:
@@ -307,26 +338,29 @@ def _policies(kind: Kind, known: Mapping[str, Parameter], given: Any) -> tuple[P
 
 def _seeds(given: Any, root: Any) -> tuple[int, ...]:
     def whole(value: Any, least: int) -> bool:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= least
+        return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63
 
     if not whole(root, 0):
-        raise InputError(f"root_seed = {root!r} must be a whole number >= 0")
+        raise InputError(f"root_seed = {shown(root)} must be a whole number in 0..2^63-1")
     if whole(given, 1):
+        if given > MOST_SEEDS:
+            raise InputError(f"seeds = {shown(given)} must be at most {MOST_SEEDS}")
         children = np.random.SeedSequence(root).spawn(given)
         return tuple(int(child.generate_state(1)[0]) >> 1 for child in children)  # solvers: 31 bits
     if not isinstance(given, list) or not given or not all(whole(seed, 0) for seed in given):
         raise InputError(
-            f"seeds = {given!r} must be a list of whole numbers >= 0, or how many to spawn"
+            f"seeds = {shown(given)} must be a list of whole numbers in 0..2^63-1, or how many "
+            "to spawn"
         )
     if len(set(given)) < len(given):
-        raise InputError(f"seeds = {given} has a seed twice: its cells would be duplicates")
+        raise InputError(f"seeds = {shown(given)} has a seed twice: its cells would be duplicates")
     return tuple(given)
 
 
 def _merged(document: Mapping[str, Any], changes: Any) -> dict[str, Any]:
     """Return a definition with values replaced, table by table."""
     if not isinstance(changes, Mapping):
-        raise InputError(f"{REDUCED} = {changes!r} must be a table: [{REDUCED}]")
+        raise InputError(f"{REDUCED} = {shown(changes)} must be a table: [{REDUCED}]")
     merged = dict(document)
     for name, value in changes.items():
         old = merged.get(name)

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, shown, unknown_name
+from olprouting.instances._checks import is_real, positive
 
 if TYPE_CHECKING:
     from olprouting.studies.parameters import Parameter
 
 RANGE_KEYS: Final = ("from", "to", "by", "steps", "scale")
+MOST_VALUES: Final = 100_000
+"""Values of one parameter: more is a slip in a range."""
 
 
 def values_of(parameter: Parameter, given: Any) -> tuple[Any, ...]:
@@ -38,13 +41,17 @@ def values_of(parameter: Parameter, given: Any) -> tuple[Any, ...]:
     elif isinstance(given, list):
         listed = given
     else:
-        raise InputError(f"{name} = {given!r} must be a list or a range such as {{from, to, by}}")
+        raise InputError(
+            f"{name} = {shown(given)} must be a list or a range such as {{from, to, by}}"
+        )
     if not listed:
         raise InputError(f"{name} has no values: the grid is empty")
     values = tuple(parameter.checked(value) for value in listed)
-    for place, value in enumerate(values):
-        if value in values[:place]:
+    seen = set()
+    for value in values:
+        if value in seen:
             raise InputError(f"{name} has the value {value!r} twice: its cells would be duplicates")
+        seen.add(value)
     return values
 
 
@@ -53,17 +60,17 @@ def _range(name: str, given: Mapping[str, Any]) -> list[Any]:
         if key not in RANGE_KEYS:
             raise unknown_name(f"key of the range {name}", key, RANGE_KEYS)
     ends = [given.get("from"), given.get("to")]
-    if any(not isinstance(end, int | float) or isinstance(end, bool) for end in ends):
-        raise InputError(f"{name}: a range needs numbers for from and to")
+    if not all(map(is_real, ends)):
+        raise InputError(f"{name}: a range needs finite numbers for from and to")
     if ("by" in given) == ("steps" in given):
         raise InputError(f"{name}: a range needs either by or steps")
     logarithmic = _logarithmic(name, given)
     low, high = (Fraction(str(end)) for end in ends)
     if "by" in given:
-        step = Fraction(str(given["by"]))
-        if step <= 0:
-            raise InputError(f"{name}: by = {given['by']} must be > 0")
-        points = [low + k * step for k in range(math.floor((high - low) / step) + 1)]
+        step = Fraction(str(positive(f"{name}: by", given["by"])))
+        number = math.floor((high - low) / step) + 1
+        _refuse_many(name, number)
+        points = [low + k * step for k in range(number)]
     else:
         points = _steps(name, low, high, given["steps"], logarithmic=logarithmic)
     return [int(point) if point.denominator == 1 else float(point) for point in points]
@@ -82,7 +89,8 @@ def _steps(
     name: str, low: Fraction, high: Fraction, steps: Any, *, logarithmic: bool
 ) -> list[Fraction]:
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
-        raise InputError(f"{name}: steps = {steps!r} must be a whole number >= 1")
+        raise InputError(f"{name}: steps = {shown(steps)} must be a whole number >= 1")
+    _refuse_many(name, steps)
     if high < low:
         return []
     if steps == 1:
@@ -90,9 +98,17 @@ def _steps(
     shares = [Fraction(k, steps - 1) for k in range(steps)]
     if not logarithmic:
         return [low + share * (high - low) for share in shares]
-    ratio = float(high / low)
+    ratio = float(high) / float(low)
+    if ratio == math.inf:
+        raise InputError(f"{name}: from and to are too far apart for a range with scale 'log'")
     inner = [Fraction(f"{float(low) * ratio ** float(share):.6g}") for share in shares[1:-1]]
     return [low, *inner, high]
+
+
+def _refuse_many(name: str, number: int) -> None:
+    if number > MOST_VALUES:
+        many = f"{number:,}" if number < 2**63 else "over 10^18"
+        raise InputError(f"{name}: the range has {many} values; at most {MOST_VALUES:,}")
 
 
 def points_of(grid: Mapping[str, tuple[Any, ...]]) -> list[dict[str, Any]]:

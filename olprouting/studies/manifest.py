@@ -8,15 +8,27 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.files import write_text
-from olprouting.instances.documents import load_document, naming
+from olprouting.instances._checks import text_field
+from olprouting.instances.documents import (
+    load_document,
+    naming,
+    read_text,
+    refuse_wrong_fields,
+    require_equal,
+)
 from olprouting.studies.definition import Study, study_of
 from olprouting.studies.hashing import file_sha256
 from olprouting.versions import versions
 
 SCHEMA: Final = "olprouting/study/1"
 FILE: Final = "manifest.json"
+
+_FIELDS = {
+    "schema", "definition", "definition_sha256", "folder", "study_file", "files", "seeds",
+    "cells", "runs",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,19 +80,24 @@ class Manifest:
             If it has none, or none of ours.
         """
         path = folder / FILE
-        try:
-            text = path.read_text(encoding="utf-8")
-        except OSError:
-            raise InputError(f"{folder} holds no study: there is no {FILE}") from None
-        document = load_document(text, str(path), SCHEMA)
+        if not path.exists():
+            raise InputError(f"{folder} holds no study: there is no {FILE}")
+        document = load_document(read_text(path), str(path), SCHEMA)
         with naming(str(path), SCHEMA):
-            study = study_of(document["definition"], Path(document["folder"]), document["files"])
+            refuse_wrong_fields("manifest", document, _FIELDS)
+            files = _texts("files", document["files"])
+            place = text_field("folder", document["folder"])
+            study = study_of(document["definition"], Path(place), files)
+            require_equal("definition_sha256", document["definition_sha256"], study.sha256)
+            require_equal("seeds", document["seeds"], list(study.seeds))
+            require_equal("cells", document["cells"], len(study.cells))
+            file = document["study_file"]
             return cls(
                 study=study,
-                definition_sha256=document["definition_sha256"],
-                study_file=document["study_file"],
-                files=document["files"],
-                runs=tuple(document["runs"]),
+                definition_sha256=study.sha256,
+                study_file=None if file is None else _texts("study_file", file),
+                files=files,
+                runs=_runs(document["runs"]),
             )
 
     def write(self, folder: Path) -> None:
@@ -142,3 +159,15 @@ class Manifest:
                 f"{changed[0]} changed since the study in {folder} began (its SHA-256 differs); "
                 "restore it, choose another --out, or compute its cells again with --force"
             )
+
+
+def _texts(name: str, given: Any) -> dict[str, str]:
+    if not isinstance(given, dict):
+        raise InputError(f"{name} must be an object, found {shown(given)}")
+    return {key: text_field(f"{name}[{shown(key)}]", value) for key, value in given.items()}
+
+
+def _runs(given: Any) -> tuple[dict[str, Any], ...]:
+    if not isinstance(given, list) or not all(isinstance(run, dict) for run in given):
+        raise InputError(f"runs must be a list of objects, found {shown(given)}")
+    return tuple(given)

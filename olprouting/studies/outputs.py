@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
 
-from olprouting.errors import InputError, unknown_name
+from olprouting.errors import InputError, shown, unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,13 +41,13 @@ class Outputs:
     def __post_init__(self) -> None:
         every = self.series_every
         if every is not None and (type(every) is not int or every < 1):
-            raise InputError(f"series_every = {every!r} must be a whole number >= 1")
+            raise InputError(f"series_every = {shown(every)} must be a whole number >= 1")
         if not isinstance(self.confidence, float) or not 0 < self.confidence < 1:
-            raise InputError(f"confidence = {self.confidence!r} must lie in (0, 1)")
+            raise InputError(f"confidence = {shown(self.confidence)} must lie in (0, 1)")
         for name in ("metrics", "pareto"):
             value = getattr(self, name)
             if not isinstance(value, list | tuple) or not all(isinstance(m, str) for m in value):
-                raise InputError(f"{name} = {value!r} must be a list of metrics")
+                raise InputError(f"{name} = {shown(value)} must be a list of metrics")
             object.__setattr__(self, name, tuple(value))
         if self.pareto and len(set(self.pareto)) != 2:
             raise InputError(f"pareto = {list(self.pareto)} must be two different metrics")

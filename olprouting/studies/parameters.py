@@ -9,9 +9,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.engine import KvOptions, simulate
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.gaps import measure_gaps
 from olprouting.instances import SloWeights
+from olprouting.instances._checks import MAX_WHOLE, is_real
 from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.price_report import measure_prices
 from olprouting.studies.workload import ClusterSize, Foresight, TraceSource
@@ -82,6 +83,8 @@ class Parameter:
         InputError
             If the type does not fit.
         """
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            _refuse_number(self.name, value)
         if value == NONE and type(None) in self.types:
             return None
         if type(value) is int and int not in self.types and float in self.types:
@@ -89,7 +92,13 @@ class Parameter:
         if type(value) in self.types:
             return value
         words = [NONE if kind is type(None) else kind.__name__ for kind in self.types]
-        raise InputError(f"{self.name} = {value!r} must be of type {' or '.join(words)}")
+        raise InputError(f"{self.name} = {shown(value)} must be of type {' or '.join(words)}")
+
+
+def _refuse_number(name: str, value: int | float) -> None:
+    """Raise where a number is none, or more than any parameter can use."""
+    if not is_real(value) or (isinstance(value, int) and abs(value) > MAX_WHOLE):
+        raise InputError(f"{name} = {shown(value)} must be a finite number of at most 2^62")
 
 
 @functools.cache

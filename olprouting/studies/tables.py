@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+_LATEX: Final = str.maketrans(
+    {character: f"\\{character}" for character in "&%$#_{}"}
+    | {
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "\\": r"\textbackslash{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        "±": r"$\pm$",
+    }
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,24 +57,34 @@ def caption(confidence: float) -> str:
 
 def to_markdown(table: pd.DataFrame, title: str, note: str) -> str:
     """Return a table in Markdown."""
-    head = [str(name) for name in table.columns]
-    lines = [f"**{title}**: {note}", "", _row(head), _row(["---"] * len(head))]
-    lines += [_row([str(cell).replace("|", "\\|") for cell in row]) for row in table.to_numpy()]
+    head = [_markdown(name) for name in table.columns]
+    lines = [f"**{_markdown(title)}**: {note}", "", _row(head), _row(["---"] * len(head))]
+    lines += [_row([_markdown(cell) for cell in row]) for row in table.to_numpy()]
     return "\n".join(lines) + "\n"
 
 
 def to_latex(table: pd.DataFrame, title: str, note: str) -> str:
     """Return a table in LaTeX, for the package booktabs."""
-    plain = table.map(lambda cell: str(cell).replace(" ± ", " +- "))
-    plain.columns = [str(name).replace("_", " ") for name in table.columns]
-    text = plain.to_latex(index=False, escape=True, caption=f"{title}: {note}".replace("%", r"\%"))
-    return text.replace(" +- ", r" $\pm$ ").replace("±", r"$\pm$")
+    plain = table.map(_latex)
+    plain.columns = [_latex(str(name).replace("_", " ")) for name in table.columns]
+    return plain.to_latex(index=False, escape=False, caption=_latex(f"{title}: {note}"))
 
 
 def to_html(table: pd.DataFrame, note: str) -> str:
     """Return a table in HTML, its text escaped."""
     markup = table.to_html(index=False, border=0, classes="numbers")
     return f"{markup}\n<p class='note'>{note}</p>"
+
+
+def _markdown(text: object) -> str:
+    """Return text that Markdown shows as it is; a ``_`` within a word is left alone."""
+    one_line = " ".join(str(text).splitlines())
+    return re.sub(r"[\\`*|<>\[\]~$]|(?<!\w)_|_(?!\w)", r"\\\g<0>", one_line)
+
+
+def _latex(text: object) -> str:
+    """Return text that LaTeX shows as it is."""
+    return " ".join(str(text).splitlines()).translate(_LATEX)
 
 
 def _row(cells: Sequence[str]) -> str:

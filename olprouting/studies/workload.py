@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from olprouting.forecasts.registry import NamedForecast
     from olprouting.instances import Trace
@@ -211,7 +212,7 @@ def is_file_name(source: str) -> bool:
 
 def _law(source: str) -> Callable[[int, np.random.Generator], Trace] | None:
     name, *texts = source.split(":")
-    if name not in SYNTHETIC or Path(source).exists():
+    if name not in SYNTHETIC or os.path.exists(source):
         return None
     try:
         numbers = [float(text) for text in texts]

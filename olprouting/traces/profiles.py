@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from olprouting.errors import unknown_name
+from olprouting.errors import InputError, shown, unknown_name
+from olprouting.instances._checks import finite_vector, is_real, positive, whole
+from olprouting.instances.documents import load_json, naming, read_text, refuse_wrong_fields
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+_ARRIVALS = {"gap_s", "rate_per_s"}
+_FIELDS = {
+    "about", "source_sha256", "requests", "spearman", "levels", "prompt_tokens", "decode_tokens",
+    "arrivals",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +56,59 @@ class Profile:
     gap_s: npt.NDArray[np.float64] | None
     rate_per_s: float | None
 
+    def __post_init__(self) -> None:
+        whole("requests", self.requests, 1)
+        levels = finite_vector("levels", self.levels, np.size(self.levels))
+        if len(levels) < 2 or levels[0] != 0 or levels[-1] != 1 or (np.diff(levels) <= 0).any():
+            raise InputError("levels must increase from 0 to 1")
+        object.__setattr__(self, "levels", levels)
+        for name in ("prompt_tokens", "decode_tokens", "gap_s"):
+            if (given := getattr(self, name)) is not None:
+                quantiles = finite_vector(name, given, len(levels))
+                if quantiles[0] < 0 or (np.diff(quantiles) < 0).any():
+                    raise InputError(f"{name} must be >= 0 and not decrease: they are quantiles")
+                object.__setattr__(self, name, quantiles)
+        if not is_real(self.spearman) or not -1 <= self.spearman <= 1:
+            raise InputError(f"spearman = {shown(self.spearman)} must lie in [-1, 1]")
+        if (self.gap_s is None) != (self.rate_per_s is None):
+            raise InputError("gap_s and rate_per_s belong together")
+        if self.gap_s is not None and self.rate_per_s is not None:
+            positive("rate_per_s", self.rate_per_s)
+            if not self.gap_s.any():
+                raise InputError("gap_s must not all be 0")
+
+    @classmethod
+    def from_json(cls, text: str, name: str, source: str = "profile") -> Self:
+        """Return the profile that a JSON text holds.
+
+        Parameters
+        ----------
+        text
+            An object of all fields but the name; ``arrivals`` holds ``gap_s`` and ``rate_per_s``,
+            or is null.
+        name
+            What it is called.
+        source
+            Where the text came from, for messages.
+
+        Raises
+        ------
+        InputError
+            If it is no such object, or a value is out of range.
+        """
+        document = load_json(text, source)
+        with naming(source, "profile"):
+            refuse_wrong_fields("profile", document, _FIELDS)
+            arrivals = document["arrivals"]
+            if arrivals is None:
+                arrivals = dict.fromkeys(_ARRIVALS)
+            refuse_wrong_fields("arrivals", arrivals, _ARRIVALS)
+            return cls(
+                name=name,
+                **{field: document[field] for field in _FIELDS - {"source_sha256", "arrivals"}},
+                **arrivals,
+            )
+
 
 def profile_names() -> list[str]:
     """Return the names of the profiles that come with olprouting."""
@@ -66,18 +126,5 @@ def load_profile(name: str) -> Profile:
     known = profile_names()
     if name not in known:
         raise unknown_name("profile", name, known)
-    text = (data_folder() / "profiles" / f"{name}.json").read_text(encoding="utf-8")
-    fields = json.loads(text)
-    arrivals = fields["arrivals"] or {"gap_s": None, "rate_per_s": None}
-    gap_s = arrivals["gap_s"]
-    return Profile(
-        name=name,
-        about=fields["about"],
-        requests=fields["requests"],
-        levels=np.array(fields["levels"]),
-        prompt_tokens=np.array(fields["prompt_tokens"], dtype=np.float64),
-        decode_tokens=np.array(fields["decode_tokens"], dtype=np.float64),
-        spearman=fields["spearman"],
-        gap_s=None if gap_s is None else np.array(gap_s),
-        rate_per_s=arrivals["rate_per_s"],
-    )
+    path = data_folder() / "profiles" / f"{name}.json"
+    return Profile.from_json(read_text(path), name, str(path))

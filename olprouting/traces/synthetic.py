@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
+from olprouting.instances._checks import require_memory
 from olprouting.instances.trace import Trace
 from olprouting.traces.profiles import Profile, load_profile
 
@@ -127,12 +128,14 @@ def from_profile(name: str, requests: int, rng: np.random.Generator) -> Trace:
 def _check_requests(requests: int) -> None:
     if requests < 1:
         raise InputError(f"requests = {requests} must be >= 1")
+    require_memory(f"requests = {shown(requests)}", 80 * requests)  # ten columns while drawing
 
 
 def _prompt_probabilities(prompt_law: int | npt.ArrayLike) -> npt.NDArray[np.float64]:
     if isinstance(prompt_law, int | np.integer):
         if prompt_law < 1:
             raise InputError(f"prompt_law = {prompt_law} must be a largest length >= 1")
+        require_memory(f"prompt_law = {shown(prompt_law)}", 16 * int(prompt_law))
         return np.full(int(prompt_law), 1 / int(prompt_law))
     probabilities = np.asarray(prompt_law, dtype=np.float64)
     if (

@@ -100,3 +100,35 @@ def test_a_run_that_is_no_export_or_did_not_finish_is_refused() -> None:
         replay_policy(stopped)
     with pytest.raises(InputError, match="column admission_iteration, worker is missing"):
         replay_policy(trace.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("worker", 0.5, r"worker\[1\] = 0.5 must be a whole number"),
+        ("worker", np.nan, r"worker\[1\] = nan must be a finite number"),
+        ("worker", "x", "worker must hold numbers, got 'x'"),
+        ("worker", 2**70, r"worker\[1\] = 1180591620717411303424 must be"),
+        ("worker", -2, r"worker\[1\] = -2 must be >= -1"),
+        ("admission_iteration", 1e300, r"admission_iteration\[1\] = 1e\+300 must be"),
+        ("rejection_iteration", True, "rejection_iteration must hold numbers, got True"),
+        ("preemptions", "2", "preemptions must hold numbers, got '2'"),
+    ],
+)
+def test_a_spoilt_table_is_refused_with_its_row(column, value, message) -> None:
+    """Catches worker 0.5 that is taken for worker 0, and errors of pandas' own."""
+    trace = Trace([1, 1, 1], [5, 5, 5])
+    table = simulate(trace, Cluster([3]), make_policy("jsq", 1), backlog=3).to_frame()
+    table = table.astype({column: object} if column in table else {})
+    table[column] = table.get(column, [0, value, 0])
+    table.loc[1, column] = value
+    with pytest.raises(InputError, match=message):
+        replay_policy(table)
+
+
+def test_a_table_of_fewer_requests_than_the_trace_is_refused() -> None:
+    """Catches an index beyond the table, which is a traceback in mid-run."""
+    trace = Trace([1, 1, 1], [5, 5, 5])
+    table = simulate(trace, Cluster([1]), make_policy("jsq", 1), backlog=3).to_frame()
+    with pytest.raises(InputError, match="the exported run has 2 requests, this trace has more"):
+        simulate(trace, Cluster([1]), replay_policy(table[:2]), backlog=3)

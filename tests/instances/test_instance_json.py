@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from olprouting.errors import InputError
 from olprouting.instances import Decision, SolveResult, StopReason, absolute_gap, relative_gap
 
-TOKENS = st.one_of(st.integers(1, 2**53), st.floats(1e-3, 1e9, allow_nan=False), st.integers(1, 9))
+TOKENS = st.one_of(
+    st.integers(1, 2**53 - 1), st.floats(1e-3, 1e9, allow_nan=False), st.integers(1, 9)
+)
 
 
 @st.composite

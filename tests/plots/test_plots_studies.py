@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from olprouting.plots.axes import labelled
+from olprouting.plots.axes import labelled, literal
 from olprouting.plots.heat_map import plot_heat_map
 from olprouting.plots.pareto import plot_pareto
 from olprouting.plots.performance_profile import plot_performance_profile
@@ -130,3 +130,15 @@ def test_convergence_is_drawn_beside_the_exact_minimum(ax):
 )
 def test_labels_name_the_unit(name, label):
     assert labelled(name) == label
+
+
+def test_a_dollar_in_a_name_begins_no_formula(ax):
+    r"""Catches a policy called ``$\foo$``, which fails when the figure is saved."""
+    table = pd.DataFrame({"x": [1.0, 2.0], "mean": [1.0, 2.0], "series": [r"$\foo$"] * 2})
+    for band in ("low", "high"):
+        table[band] = table["mean"]
+    plot_response(table, "x", "energy_j", ax)
+    ax.set_title(literal(r"a $\bar$ b"))
+    ax.legend()
+    ax.figure.canvas.draw()
+    assert ax.get_legend().get_texts()[0].get_text() == r"\$\foo\$"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -62,19 +64,39 @@ def test_a_function_in_a_file_runs(tmp_path) -> None:
     [
         ("{folder}/missing.py:f", "cannot load it: .*No such file"),
         ("{folder}/broken.py:f", "cannot load it: .*invalid syntax"),
-        ("{folder}/empty.py:f", "cannot load it: .*has no attribute 'f'"),
+        ("{folder}/empty.py:f", "empty.py has no function 'f'"),
+        ("{folder}/near.py:rout", "near.py has no function 'rout'; did you mean 'route'"),
+        ("{folder}/exits.py:f", r"exits.py, line 2: SystemExit: 3$"),
+        ("{folder}/raises.py:f", r"raises.py, line 5: ZeroDivisionError: division by zero$"),
+        ("{folder}/lacks.py:f", r"lacks.py, line 1: ModuleNotFoundError: .*'no_such_package'$"),
+        ("{folder}/outside.py:f", r"outside.py, line 2: JSONDecodeError: "),
+        ("{folder}/broken.py:f", r"broken.py, line 1: invalid syntax$"),
         ("{folder}/number.py:f", "f is not a function"),
-        ("no_such_module:f", "cannot load it: No module named 'no_such_module'"),
+        ("no_such_module:f", "cannot load it: .*No module named 'no_such_module'"),
         (":f", "cannot load it: "),
     ],
 )
 def test_a_place_without_a_function_is_refused(tmp_path, place, message) -> None:
-    """Regression: an empty module name raised Python's own error."""
+    """Catches Python's own error, an exit of the file's own, and a message without a place."""
+    (tmp_path / "near.py").write_text("def route(view, rng): ...\n")
+    (tmp_path / "exits.py").write_text("import sys\nsys.exit(3)\n")
+    (tmp_path / "raises.py").write_text("def g(n):\n    return n\n\n\ng(1 / 0)\n")
+    (tmp_path / "lacks.py").write_text("import no_such_package\n")
+    (tmp_path / "outside.py").write_text("import json\njson.loads('{')\n")
     (tmp_path / "broken.py").write_text("def f(:\n")
     (tmp_path / "empty.py").write_text("")
     (tmp_path / "number.py").write_text("f = 3\n")
     with pytest.raises(InputError, match=message):
         make_policy(place.format(folder=tmp_path), 2)
+
+
+def test_a_file_that_failed_to_load_is_loaded_afresh_when_mended(tmp_path) -> None:
+    """Catches a half-loaded module that stays in `sys.modules` under the file's name."""
+    path = tmp_path / "half_loaded_rule.py"
+    path.write_text("def f(view, rng): ...\n1 / 0\n")
+    with pytest.raises(InputError, match="line 2"):
+        make_policy(f"{path}:f", 2)
+    assert "half_loaded_rule" not in sys.modules
 
 
 def test_an_unknown_name_lists_the_known_ones_and_the_nearest() -> None:

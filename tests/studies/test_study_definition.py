@@ -170,7 +170,7 @@ def test_a_mistake_in_the_reduced_form_shows_in_the_full_one(small):
 
 
 def test_a_missing_file_and_a_missing_reduced_form_are_named(small, tmp_path):
-    with pytest.raises(InputError, match=r"none\.toml: cannot read it"):
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
         read_study(tmp_path / "none.toml")
     with pytest.raises(InputError, match=r"--reduced needs a table \[reduced\]"):
         read_study(small, reduced=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
 from olprouting.errors import InputError
 from olprouting.traces import from_profile, geometric, profile_names, ratio
-from olprouting.traces.profiles import load_profile
+from olprouting.traces.data_folder import data_folder
+from olprouting.traces.profiles import Profile, load_profile
 
 MANY = 50_000
 
@@ -118,3 +121,43 @@ def test_profiles_are_those_of_the_real_traces(shared_data) -> None:
         assert profile.requests == len(trace)
         middle = profile.levels.tolist().index(0.5)
         assert profile.prompt_tokens[middle] == np.median(trace.prompt_tokens)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"levels": [0.0, 1.0]}, "prompt_tokens must have 2 entries"),
+        ({"levels": [0.0, 0.5]}, "levels must increase from 0 to 1"),
+        ({"levels": 3}, "levels must increase from 0 to 1"),
+        ({"levels": None}, "levels must hold numbers, got None"),
+        ({"prompt_tokens": [[1]]}, "prompt_tokens must have"),
+        ({"decode_tokens": [-1.0]}, "decode_tokens must have"),
+        ({"spearman": 1.5}, r"spearman = 1.5 must lie in \[-1, 1\]"),
+        ({"spearman": True}, r"spearman = True must lie in"),
+        ({"requests": 0}, "requests = 0 must be an integer >= 1"),
+        ({"arrivals": {"gap_s": None, "rate_per_s": 1.0}}, "gap_s and rate_per_s belong together"),
+        ({"arrivals": {"gap_s": None}}, "arrivals lacks rate_per_s"),
+        ({"arrivals": []}, "arrivals must be an object"),
+        ({"surplus": 1}, r"profile has unknown field\(s\) surplus"),
+    ],
+)
+def test_a_profile_that_is_none_is_refused_with_its_file(change, message) -> None:
+    """Catches a damaged installation that draws other requests than the profile's."""
+    path = data_folder() / "profiles" / "azure-2023-conv-like.json"
+    document = json.loads(path.read_text())
+    assert Profile.from_json(json.dumps(document), "azure").requests == document["requests"]
+    with pytest.raises(InputError, match=f"^q.json: {message}"):
+        Profile.from_json(json.dumps(document | change), "azure", "q.json")
+
+
+@pytest.mark.parametrize("requests", [10**12, 10**400])
+def test_more_requests_than_memory_holds_are_refused_at_once(requests) -> None:
+    """Catches an allocation that ends the process, or takes all of the machine."""
+    for draw in (
+        lambda: from_profile("burstgpt-like", requests, rng()),
+        lambda: geometric(requests, 0.5, 10, rng()),
+        lambda: ratio(requests, 1, 4, 500, rng()),
+        lambda: geometric(5, 0.5, requests, rng()),
+    ):
+        with pytest.raises(InputError, match=r"= 1000+(\.\.\.0+)?: would need .* GB of memory"):
+            draw()

@@ -117,8 +117,6 @@ class TreeEnsemble:
         InputError
             If it is not an object of these arrays, or they are not trees.
         """
-        if not isinstance(document, dict):
-            raise InputError(f"{where} must be an object")
         refuse_wrong_fields(where, document, {field.name for field in fields(cls)})
         try:
             return cls(**document)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.files import write_text
 from olprouting.forecasts.forecaster import Predictions, Queries
 from olprouting.forecasts.learned.ensemble import TreeEnsemble
@@ -20,7 +20,7 @@ from olprouting.forecasts.learned.step_kernels import AgeSteps
 from olprouting.forecasts.learned.tree_kernels import LearnedTrees, predict_rows
 from olprouting.forecasts.live import live_forecast
 from olprouting.instances._checks import finite_vector, positive, token_vector
-from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
+from olprouting.instances.documents import load_document, naming, read_text, refuse_wrong_fields
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -103,8 +103,6 @@ class RecentState:
     @classmethod
     def from_document(cls, document: Any) -> Self:
         """Return the state of a JSON object."""
-        if not isinstance(document, dict):
-            raise InputError("recent must be an object")
         refuse_wrong_fields("recent", document, set(cls.__dataclass_fields__))
         return cls(**document)
 
@@ -259,10 +257,7 @@ class LearnedModel:
         InputError
             If it is not such a document, or describes no valid trees.
         """
-        try:
-            document = load_document(text, source, SCHEMA)
-        except RecursionError:
-            raise InputError(f"{source}: not a {SCHEMA} document (nested too deeply)") from None
+        document = load_document(text, source, SCHEMA)
         del document["schema"]
         with naming(source, SCHEMA):
             refuse_wrong_fields("model", document, {"features", *cls.__dataclass_fields__})
@@ -290,14 +285,11 @@ class LearnedModel:
             size = Path(path).stat().st_size
             if size > TOO_LARGE_BYTES:
                 raise InputError(f"{path}: {size} bytes are more than any model has")
-            text = Path(path).read_text(encoding="utf-8")
         except OSError as error:
             raise InputError(f"{path}: cannot read the model: {error.strerror}") from None
-        except UnicodeDecodeError:
-            raise InputError(f"{path}: not a {SCHEMA} document (not text)") from None
-        return cls.from_json(text, str(path))
+        return cls.from_json(read_text(path), str(path))
 
 
 def _whole(name: str, value: Any, *, at_least: int) -> None:
     if type(value) is not int or not at_least <= value <= 2**53:
-        raise InputError(f"{name} = {value!r} must be a whole number >= {at_least}")
+        raise InputError(f"{name} = {shown(value)} must be a whole number >= {at_least}")
