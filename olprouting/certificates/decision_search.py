@@ -40,6 +40,20 @@ class TooLongError(Exception):
     """A search took more than `MOST_STEPS` steps."""
 
 
+class CheaperError(DoesNotHoldError):
+    """An assignment is worth less than the target: no bound.
+
+    Parameters
+    ----------
+    value
+        What it is worth.
+    """
+
+    def __init__(self, value: Fraction) -> None:
+        super().__init__(f"proof: an assignment is worth {float(value)!r} tokens only")
+        self.value = value
+
+
 class Search:
     """A search for an assignment that is worth less than `target`.
 
@@ -89,7 +103,7 @@ class Search:
 
         Raises
         ------
-        DoesNotHoldError
+        CheaperError
             If an assignment is worth less than the target.
         TooLongError
             After `MOST_STEPS` steps.
@@ -174,4 +188,4 @@ class Search:
             state[g] = (total, self.decision.slots[g])
         value = placed_value(self.decision, state)
         if value < self.target:
-            raise DoesNotHoldError(f"proof: an assignment is worth {float(value)!r} tokens only")
+            raise CheaperError(value)
