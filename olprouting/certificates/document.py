@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates import known_fields
 from olprouting.certificates.exact_json import read_exact
-from olprouting.certificates.fields import check_fields
+from olprouting.certificates.fields import check_fields, shown
 from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.certificates.verify_decision import verify_decision
 from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT
@@ -105,7 +105,7 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
     if schema not in (SCHEMA, *_HOLD_THEIR_PROBLEM):
         raise InputError(
             f"{source}: expected a JSON object with schema {SCHEMA!r}, {HINDSIGHT!r} or "
-            f"{IMBALANCE!r}, found {schema!r}; `olprouting solve --out` writes the first"
+            f"{IMBALANCE!r}, found {shown(schema)}; `olprouting solve --out` writes the first"
         )
     plain = json.loads(text)  # the same as doubles, as fingerprints were made
     try:
@@ -159,7 +159,8 @@ def _kind(document: dict[str, Any], source: str) -> tuple[str, str]:
     for kind in _CERTIFICATES:
         if schemas == kind:
             return kind
-    raise InputError(f"{source}: there is no certificate of {schemas[1]!r} for {schemas[0]!r}")
+    found = " for ".join(map(shown, reversed(schemas)))
+    raise InputError(f"{source}: there is no certificate of {found}")
 
 
 def _fingerprint(document: dict[str, Any], source: str) -> str:

@@ -24,6 +24,7 @@ MOST_SHOWN = 60
 """Letters of a bad value that a message repeats."""
 
 _FRACTION = re.compile(r"-?\d+(/[1-9]\d*)?", re.ASCII)
+_QUOTIENT = re.compile(r"\d+/[1-9]\d*", re.ASCII)
 
 
 class Misfit(Exception):  # noqa: N818 (caught in this file)
@@ -47,37 +48,43 @@ def check_fields(document: Any, check: Check, source: str) -> None:
 def number(value: Any) -> None:
     """Check for a number."""
     if type(value) is not int and type(value) is not Fraction:
-        raise Misfit("a number", _shown(value))
+        raise Misfit("a number", shown(value))
 
 
 def whole(value: Any) -> None:
     """Check for a whole number, written as one."""
     if type(value) is not int:
-        raise Misfit("a whole number", _shown(value))
+        raise Misfit("a whole number", shown(value))
 
 
 def fraction(value: Any) -> None:
     """Check for a fraction written as text, such as ``"3/7"``."""
     if not isinstance(value, str) or not _FRACTION.fullmatch(value):
-        raise Misfit('a fraction as text, such as "3/7"', _shown(value))
+        raise Misfit('a fraction as text, such as "3/7"', shown(value))
+
+
+def quotient(value: Any) -> None:
+    """Check for text such as ``"3/7"``, for a number that no decimal can be."""
+    if not isinstance(value, str) or not _QUOTIENT.fullmatch(value):
+        raise Misfit('a quotient as text, such as "3/7"', shown(value))
 
 
 def flag(value: Any) -> None:
     """Check for true or false."""
     if type(value) is not bool:
-        raise Misfit("true or false", _shown(value))
+        raise Misfit("true or false", shown(value))
 
 
 def text(value: Any) -> None:
     """Check for text that can be written."""
     if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise Misfit("text", _shown(value))
+        raise Misfit("text", shown(value))
 
 
 def name(value: Any) -> None:
     """Check for text that can be shown in a line."""
     if not isinstance(value, str) or not value.isprintable():
-        raise Misfit("a name: printable text in one line", _shown(value))
+        raise Misfit("a name: printable text in one line", shown(value))
 
 
 def one_of(*known: str) -> Check:
@@ -85,7 +92,7 @@ def one_of(*known: str) -> Check:
 
     def check(value: Any) -> None:
         if not isinstance(value, str) or value not in known:
-            raise Misfit(f"one of {', '.join(known)}", _shown(value))
+            raise Misfit(f"one of {', '.join(known)}", shown(value))
 
     return check
 
@@ -100,7 +107,7 @@ def either(*checks: Check) -> Check:
                 return one(value)
             except Misfit as misfit:
                 expected.append(misfit.expected)
-        raise Misfit(" or ".join(expected), _shown(value))
+        raise Misfit(" or ".join(expected), shown(value))
 
     return check
 
@@ -120,7 +127,7 @@ def list_of(inner: Check) -> Check:
 
     def check(value: Any) -> None:
         if not isinstance(value, list):
-            raise Misfit("a list", _shown(value))
+            raise Misfit("a list", shown(value))
         for index, member in enumerate(value):
             _inside(f"[{index}]", inner, member)
 
@@ -132,7 +139,7 @@ def row(*inner: Check) -> Check:
 
     def check(value: Any) -> None:
         if not isinstance(value, list) or len(value) != len(inner):
-            raise Misfit(f"a list of {len(inner)}", _shown(value))
+            raise Misfit(f"a list of {len(inner)}", shown(value))
         for index, (one, member) in enumerate(zip(inner, value, strict=True)):
             _inside(f"[{index}]", one, member)
 
@@ -144,9 +151,9 @@ def names_to(inner: Check) -> Check:
 
     def check(value: Any) -> None:
         if not isinstance(value, dict):
-            raise Misfit("an object", _shown(value))
+            raise Misfit("an object", shown(value))
         for key, member in value.items():
-            _inside(f".{_shown(key)}", inner, member)
+            _inside(f".{shown(key)}", inner, member)
 
     return check
 
@@ -157,14 +164,14 @@ def fields(required: Mapping[str, Check], more: Mapping[str, Check] | None = Non
 
     def check(value: Any) -> None:
         if not isinstance(value, dict):
-            raise Misfit("an object", _shown(value))
+            raise Misfit("an object", shown(value))
         lacking, strange = required.keys() - value.keys(), value.keys() - known.keys()
         if lacking or strange:
             expected = f"the fields {', '.join(required)}"
             if more:
                 expected += f" (and maybe {', '.join(more)})"
             found = [f"no {key}" for key in required if key in lacking]
-            raise Misfit(expected, ", ".join(found + [f"also {_shown(key)}" for key in strange]))
+            raise Misfit(expected, ", ".join(found + [f"also {shown(key)}" for key in strange]))
         for key, member in value.items():
             _inside(f".{key}", known[key], member)
 
@@ -179,7 +186,8 @@ def _inside(step: str, check: Check, value: Any) -> None:
         raise
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """Return a value for a message, cut short."""
     if isinstance(value, dict):
         return "an object"
     if isinstance(value, list):
@@ -188,5 +196,5 @@ def _shown(value: Any) -> str:
         return repr(float(value))
     if value is None or isinstance(value, bool):
         return json.dumps(value)
-    shown = ascii(value)
-    return shown if len(shown) <= MOST_SHOWN else shown[:MOST_SHOWN] + "..."
+    written = ascii(value)
+    return written if len(written) <= MOST_SHOWN else written[:MOST_SHOWN] + "..."

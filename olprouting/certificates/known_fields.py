@@ -19,6 +19,7 @@ from olprouting.certificates.fields import (
     number,
     one_of,
     optional,
+    quotient,
     row,
     text,
     whole,
@@ -46,7 +47,7 @@ DECISION = fields(
     {
         "schema": text,
         "horizon": whole,
-        "gamma": either(number, fraction),
+        "gamma": either(number, quotient),
         "growth": one_of("growing", "frozen"),
         "workers": list_of(fields({"projected_load_tokens": _NUMBERS, "free_slots": whole})),
         "waiting_prompt_tokens": _NUMBERS,

@@ -26,6 +26,30 @@ if TYPE_CHECKING:
     from olprouting.certificates.exact_json import Number
 
 
+MOST_WORK = 1_000_000
+"""Loads that an enumeration may touch, or a search, or requests that one may pair with slots: more
+would take more than seconds for a bound that then rests on the solver anyway."""
+
+
+class _Brief(Search):
+    """A search that counts what a step takes: here nobody has found bounds that make it short."""
+
+    _work = 0
+
+    def window(self, sums: list[int]) -> tuple[int, int]:
+        self._add(len(self._cuts) * len(self.decision.sizes))
+        return super().window(sums)
+
+    def _evaluate(self, sums: list[int]) -> None:
+        self._add(self.decision.workers * len(self.decision.offsets))
+        super()._evaluate(sums)
+
+    def _add(self, work: int) -> None:
+        self._work += work
+        if self._work > MOST_WORK:
+            raise TooLongError
+
+
 def strengthened(
     decision: ExactDecision,
     proven: tuple[Fraction, str],
@@ -85,7 +109,7 @@ def _arguments(
         found = _searched(decision, bound, cuts)
         if found is not None:
             yield found, "search"
-    least = enumerated(decision)
+    least = enumerated(decision, MOST_WORK)
     if least is not None:
         _check(bound, least)
         yield least, "enumeration"
@@ -97,7 +121,7 @@ def _searched(decision: ExactDecision, bound: Number, cuts: Sequence[Peaks]) -> 
     order = sorted(workers, key=lambda g: (decision.slots[g], decision.loads[g], g))
     target = Fraction(bound)
     while True:
-        search = Search(decision, target, order)
+        search = _Brief(decision, target, order)
         for peaks in cuts:
             search.add(peaks)
         try:

@@ -71,6 +71,8 @@ def verify_decision(
     bound = None if result["bound"] is None else rational(result["bound"])
     if value is not None and proven > value:
         raise DoesNotHoldError(f"proof: it bounds values by {proven}, but {value} is reached")
+    if value is not None and bound is not None and not reaches(value, bound):
+        raise DoesNotHoldError(f"bound {float(bound)!r} is above the value {float(value)!r}")
     check_status(result, sense=1)
     if value is None and result["stop_reason"] == "optimal_within_gap":
         raise DoesNotHoldError("status: the solver is done, but there is no assignment")

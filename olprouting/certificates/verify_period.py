@@ -73,19 +73,28 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
         gap=None if value is None or proven is None else written(proven - value),
         proof=words,
         not_checked=claims(result["stop_reason"], "bound", "status", resting=resting)
-        + _unproven_prices(result["priced"]),
+        + _unproven_prices(result["priced"], value, dual, scale),
         about_the_run=ABOUT_THE_RUN,
     )
 
 
-def _unproven_prices(priced: dict[str, Any] | None) -> tuple[str, ...]:
-    """Return the claims of prices that are not checked."""
-    if priced is None:
+def _unproven_prices(
+    priced: dict[str, Any] | None,
+    value: Fraction | None,
+    dual: tuple[Fraction, str] | None,
+    scale: Fraction,
+) -> tuple[str, ...]:
+    """Return the claims of prices that are not checked.
+
+    They are optimal if starts are worth what they prove; not by themselves, nor for a program of
+    the requests left waiting.
+    """
+    if priced is None or dual is None:
         return ()
+    met = value is not None and abs(dual[0] - value) <= TOLERANCE * scale
+    optimal = met and priced["source"] != "fixed-integers"
     unique = () if priced["unique"] is None else ("priced.unique",)
-    if priced["source"] == "fixed-integers":
-        return ("priced (optimal for the requests left waiting)", *unique)
-    return unique
+    return unique if optimal else ("priced", *unique)
 
 
 def _check_facts(period: ExactPeriod, instance: dict[str, Any], result: dict[str, Any]) -> None:
@@ -227,7 +236,7 @@ def _searched(
     batch, memory = (nothing, nothing) if priced is None else _prices(period, priced)
     startable = period.only(_whole(period))
     try:
-        for target in (bound if value is None else max(bound, value), most):
+        for target in (*(() if value is None else (value,)), bound, most):
             better = worth_more(startable, target, batch, memory)
             if better is None:
                 return target, "all whole starts that the prices do not rule out were tried"
