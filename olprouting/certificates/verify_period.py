@@ -54,9 +54,10 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
     if value is not None and bound is not None and bound < value - TOLERANCE * scale:
         raise DoesNotHoldError(f"bound {float(bound)!r} is below the value {float(value)!r}")
     if bound is not None and not whole:
-        if proven is None:
+        if proven is not None:
+            _agree("bound", bound, proven, scale)
+        elif result["stop_reason"] != "error":  # then prices are withheld, and the bound is kept
             raise DoesNotHoldError(f"bound: no prices are there that prove {float(bound)!r}")
-        _agree("bound", bound, proven, scale)
     check_status(result, sense=-1)
     if bound is not None and whole and (proven is None or bound < proven):
         proven, words = _searched(period, result, value, (proven, words), scale)
