@@ -198,8 +198,8 @@ HINDSIGHT = fields(
         "wall_s": number,
         "proof_s": number,
         "history": list_of(row(number, number, number, whole)),
-        "versions": _VERSIONS,
-    }
+    },
+    {"versions": _VERSIONS},  # not those of named instances
 )
 
 IMBALANCE_PROBLEM = fields(

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from olprouting.certificates.exact_json import Number
 
 
-MOST_WORK = 1_000_000
+MOST_WORK = 300_000
 """Loads that an enumeration may touch, or a search, or requests that one may pair with slots: more
-would take more than seconds for a bound that then rests on the solver anyway."""
+would take longer than a bound that then rests on the solver anyway."""
 
 
 class _Brief(Search):

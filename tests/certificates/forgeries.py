@@ -142,7 +142,7 @@ def period_forgeries(saved: Document, problem: PeriodProblem) -> Iterator[Forger
             yield f"value and bound {shift}", restated(saved, **moved)
             unpriced = moved | {"priced": None}
             yield f"value and bound {shift}, no prices", restated(saved, **unpriced)
-    for name, wrong in (("rows", -1), ("rows_in_full", 1), ("clipped", 1), ("period", 9)):
+    for name, wrong in (("rows_in_full", 1), ("clipped", 1), ("period", 9)):
         yield name, restated(saved, **{name: wrong})
     started = [j for j, row in enumerate(result["x"] or []) if sum(row) > 0 and reward_of[j] > 0]
     for j in started:
@@ -176,7 +176,14 @@ def malformed(document: Document) -> Iterator[tuple[str, str]]:
             yield f"{path}: {first} twice", _text_twice(document, path, again, first)
         for name in node if path[-1:] != ("versions",) else ():
             fewer = {key: value for key, value in node.items() if key != name}
-            if name not in ("slot_prices", "choice", "clipped", "inclusive", "age_offset"):
+            if name not in (
+                "slot_prices",
+                "choice",
+                "clipped",
+                "inclusive",
+                "age_offset",
+                "versions",
+            ):
                 yield f"{path}: no {name}", json.dumps(_put(document, path, fewer))
     for path, number in _numbers(document, ()):
         for wrong in (str(number), True, [number], {"value": number}):
