@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 MOST_WORK = 300_000
-"""Loads that an enumeration may touch, or a search, or requests that one may pair with slots: more
-would take longer than a bound that then rests on the solver anyway."""
+"""Loads that an enumeration or a search may touch, and requests that a search may pair with slots:
+about a second. More would make the check of many lines long."""
 
 
 class _Brief(Search):
