@@ -12,10 +12,11 @@ import argparse
 import ast
 import copy
 import difflib
+import multiprocessing
 import os
 import random
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 import time
@@ -71,6 +72,12 @@ LEFT_OUT = {
     ".ruff_cache",
     ".hypothesis",
 }
+
+PROCESSES = multiprocessing.get_context("forkserver")
+PROCESSES.set_forkserver_preload(
+    ["numpy", "pandas", "scipy.optimize", "numba", "highspy", "ortools.sat.python.cp_model",
+     "pyomo.environ", "cvxpy", "matplotlib.pyplot", "hypothesis", "pytest", "typer"]
+)  # fmt: skip
 
 LIMIT_FACTOR, LIMIT_S = 5, 60.0
 """A fault may make its tests take so many times as long, and so many seconds more."""
@@ -203,21 +210,29 @@ def files_of(names: list[str]) -> list[str]:
 
 def passes(tree: Path, tests: tuple[str, ...], limit_s: float) -> bool | None:
     """Whether tests pass in a copy of the tree, or None after the time limit."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
-    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    with subprocess.Popen(
-        command,
-        cwd=tree,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    ) as run:
-        try:
-            return run.wait(limit_s) == 0
-        except subprocess.TimeoutExpired:
-            os.killpg(run.pid, 9)
-            return None
+    # forked from a process that has the large libraries loaded, which would take most of the time
+    run = PROCESSES.Process(target=_run, args=(str(tree), tests))
+    run.start()
+    run.join(limit_s)
+    if run.exitcode is not None:
+        return run.exitcode == 0
+    os.killpg(run.pid or 0, signal.SIGKILL)
+    run.join()
+    return None
+
+
+def _run(tree: str, tests: tuple[str, ...]) -> None:
+    os.setsid()
+    os.chdir(tree)
+    os.environ |= {"PYTHONPATH": tree, "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, tree)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    import pytest
+
+    sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests]))
 
 
 def say(line: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -112,13 +113,11 @@ def test_no_forged_period_passes(form, seed) -> None:
 
 
 @pytest.mark.parametrize("prices", [None, "lp-relaxation", "fixed-integers"])
-@pytest.mark.parametrize("seed", [1, 2, 8, 14])
+@pytest.mark.parametrize("seed", [1, 2, 8, 18])
 def test_no_forged_integer_period_passes(prices, seed) -> None:
     """Regression: a suboptimal integer result that calls itself optimal rested on the solver."""
     problem = random_period(seed, waiting=6)
     original = certificate(problem, solve_period(problem, form="integer", prices=prices))
-    if original["result"]["value"] == 0:
-        pytest.skip("nothing can start")
     finding = verify(json.dumps(original))
     assert finding.verdict in (Verdict.OPTIMAL, Verdict.WITHIN_TOLERANCE)
     assert "bound" not in finding.not_checked
@@ -258,6 +257,10 @@ def relisted(listing: str, lines: list[str]) -> str:
     return json.dumps(document)
 
 
+KINDS = ("decision", "peaks", "search", "period", "integer", "hindsight", "imbalance")
+
+
+@cache
 def documents() -> dict[str, dict[str, Any]]:
     """A small document of each kind."""
     room, period = DECISIONS["room"], random_period(3, waiting=3)
@@ -274,7 +277,7 @@ def documents() -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("kind", documents())
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_is_malformed_is_refused_at_every_level(kind) -> None:
     """A strange field, one given twice or missing, a number as text, true, a list or an object,
     NaN, 3,000 brackets: one line that names the file. Catches a level that nobody looks at."""
@@ -287,7 +290,7 @@ def test_what_is_malformed_is_refused_at_every_level(kind) -> None:
         assert len(str(error.value)) < 600, name
 
 
-@pytest.mark.parametrize("kind", documents())
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_field_is_known_to_change_nothing_or_to_be_checked(kind) -> None:
     """Every field that a result writes is either named in the finding, or checked: then a change
     that keeps its type fails. Catches a field that is neither."""
