@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from olprouting.certificates.decision_search import Search, TooLongError
+from olprouting.certificates.decision_search import Search, TooLongError, searchable
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def find_search(
     given: Decision, decision: ExactDecision, target: Fraction
 ) -> tuple[list[int], list[Peaks]] | None:
     """Return an order and bounds with which a search proves `target`, or None."""
-    if not (decision.fills and decision.whole_tokens and decision.admissions):
+    if not searchable(decision):
         return None
     workers = [g for g, slots in enumerate(decision.slots) if slots > 0]
     # twins side by side, few slots first: their windows hold few subsets

@@ -12,7 +12,7 @@ from olprouting.certificates.decision_bounds import (
     rounded_up,
 )
 from olprouting.certificates.decision_descent import descend
-from olprouting.certificates.decision_search import CheaperError, Search, TooLongError
+from olprouting.certificates.decision_search import CheaperError, Search, TooLongError, searchable
 from olprouting.certificates.decision_value import loads_after, weighted_imbalance
 from olprouting.certificates.exact_json import same_double
 from olprouting.certificates.peak_flow import peaks_at
@@ -105,7 +105,7 @@ def _arguments(
     for pairs in known:
         for better in descend(decision, pairs):
             _check(bound, _value(decision, better))
-    if decision.fills and decision.whole_tokens and decision.admissions:
+    if searchable(decision):
         found = _searched(decision, bound, cuts)
         if found is not None:
             yield found, "search"
