@@ -50,6 +50,11 @@ def check_stop(stop: str) -> None:
         raise DoesNotHoldError(f"stop_reason: {stop!r}, but every such problem has a solution")
 
 
+def reported(stop: str) -> tuple[str, ...]:
+    """Return the name of the stop reason where it is the solver's word alone."""
+    return () if stop == "optimal" else ("stop_reason",)
+
+
 def check_gap(name: str, claimed: Any, value: Any, bound: Any, *, sense: int) -> None:
     """Raise `DoesNotHoldError` if a relative gap does not follow from value and bound."""
     gap = _gap(value, bound, sense)

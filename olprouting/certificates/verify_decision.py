@@ -22,7 +22,7 @@ from olprouting.certificates.decision_value import (
 )
 from olprouting.certificates.exact_json import rational, same_double, written
 from olprouting.certificates.second_opinion import reaches, strengthened
-from olprouting.certificates.status import check_status, claims
+from olprouting.certificates.status import check_status, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 if TYPE_CHECKING:
@@ -98,7 +98,11 @@ def verify_decision(
         gap=None if value is None else written(value - proven),
         proof=words,
         not_checked=rests,
-        about_the_run=ABOUT_THE_RUN if choice is None else (*ABOUT_THE_RUN, *ABOUT_THE_CHOICE),
+        about_the_run=(
+            *ABOUT_THE_RUN,
+            *reported(result["stop_reason"]),
+            *(() if choice is None else ABOUT_THE_CHOICE),
+        ),
     )
 
 

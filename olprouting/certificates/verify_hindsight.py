@@ -8,7 +8,7 @@ from typing import Any
 
 from olprouting.certificates.exact_json import rational, whole_numbers, written
 from olprouting.certificates.hindsight_value import ExactHindsight
-from olprouting.certificates.status import check_gap, check_stop
+from olprouting.certificates.status import check_gap, check_stop, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 SCHEMA = "olprouting/hindsight/1"
@@ -56,7 +56,7 @@ def verify_hindsight(document: dict[str, Any]) -> Verification:
         gap=written(bound - value),
         proof="weak duality at the stored prices; every device and period added up",
         not_checked=(),
-        about_the_run=ABOUT_THE_RUN,
+        about_the_run=(*ABOUT_THE_RUN, *reported(document["stop_reason"])),
     )
 
 

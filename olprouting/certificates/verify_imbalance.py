@@ -7,7 +7,7 @@ from typing import Any
 from olprouting.certificates.exact_json import whole_numbers, written
 from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
 from olprouting.certificates.imbalance_value import ExactRuns
-from olprouting.certificates.status import check_gap, check_stop, claims
+from olprouting.certificates.status import check_gap, check_stop, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 SCHEMA = "olprouting/hindsight-imbalance/1"
@@ -50,7 +50,7 @@ def verify_imbalance(document: dict[str, Any]) -> Verification:
         gap=None if total is None else written(total - proven),
         proof=proof,
         not_checked=claims(stop, "bound_tokens", "stop_reason", resting=proven < bound),
-        about_the_run=ABOUT_THE_RUN,
+        about_the_run=(*ABOUT_THE_RUN, *reported(stop)),
     )
 
 

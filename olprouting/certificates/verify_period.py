@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from olprouting.certificates.exact_json import rational, written
 from olprouting.certificates.period_search import TooLongError, worth_more
 from olprouting.certificates.period_value import ExactPeriod
-from olprouting.certificates.status import check_status, claims
+from olprouting.certificates.status import check_status, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
         proof=words,
         not_checked=claims(result["stop_reason"], "bound", "status", resting=resting)
         + _unproven_prices(result["priced"], value, dual, scale),
-        about_the_run=ABOUT_THE_RUN,
+        about_the_run=(*ABOUT_THE_RUN, *reported(result["stop_reason"])),
     )
 
 

@@ -110,6 +110,9 @@ def test_a_time_out_keeps_its_gap() -> None:
     finding = verify(json.dumps(certificate(decision, result)))
     assert finding.verdict is Verdict.BOUNDED
     assert Fraction(finding.gap) > 0
+    # why it stopped is the solver's word, and said to be
+    assert "stop_reason" in finding.about_the_run
+    assert finding.not_checked == ()
 
 
 def test_a_bound_that_nobody_can_redo_rests_on_the_solver() -> None:
