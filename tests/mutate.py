@@ -36,6 +36,7 @@ TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     *(
         (f"olprouting/certificates/{name}", (f"{_CERTIFICATES}{test}.py", *_GENERAL))
         for name, test in (
+            ("period_search", "second_opinion"),
             ("hindsight", "certificates_of_hindsight"),
             ("verify_hindsight", "certificates_of_hindsight"),
             ("imbalance", "certificates_of_imbalance"),
@@ -47,6 +48,8 @@ TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             ("choice", "certificates_of_gaps"),
             ("decision_search", "certificates_by_search"),
             ("find_search", "certificates_by_search"),
+            ("decision_descent", "second_opinion"),
+            ("second_opinion", "second_opinion"),
         )
     ),
     ("olprouting/certificates/", (f"{_CERTIFICATES}certificates_of_decisions.py", *_GENERAL)),
