@@ -43,6 +43,7 @@ TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             ("verify_imbalance", "certificates_of_imbalance"),
             ("period", "certificates_of_periods"),
             ("verify_period", "certificates_of_periods"),
+            ("document", "certificates_of_hindsight"),
             ("listing", "certificates_of_gaps"),
             ("many", "certificates_of_gaps"),
             ("choice", "certificates_of_gaps"),

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from certificate_cases import decisions
@@ -22,9 +20,7 @@ from olprouting.certificates.decision_value import ExactDecision, value_of
 from olprouting.certificates.exact_json import read_exact, same_double
 from olprouting.certificates.period_search import worth_more
 from olprouting.certificates.second_opinion import strengthened
-
-if TYPE_CHECKING:
-    from olprouting.instances import Decision
+from olprouting.instances import Decision
 
 
 def exactly(decision: Decision) -> ExactDecision:
@@ -61,6 +57,16 @@ def test_a_descent_ends_where_no_exchange_helps(decision, pick) -> None:
     for other in every:
         if one_step(mine, places(decision, other)):
             assert value_of(data, list(other)) >= value - Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("low", [0, 1])
+def test_a_descent_moves_requests_to_free_slots_of_any_worker(low) -> None:
+    """Loads 0 and 9, two requests of 3 beside the 9: both move over, and 6 stands beside 9."""
+    loads = [[9], [9]]
+    loads[low] = [0]
+    decision = Decision(loads, [2, 2], [3, 3])
+    (*_, last) = descend(exactly(decision), [(0, 1 - low), (1, 1 - low)])
+    assert last == [(0, low), (1, low)]
 
 
 @settings(max_examples=60, deadline=None)
