@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from itertools import product
+
 import numpy as np
 import pytest
 from certificate_cases import decisions
