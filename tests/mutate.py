@@ -54,7 +54,10 @@ TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         )
     ),
     ("olprouting/certificates/", (f"{_CERTIFICATES}certificates_of_decisions.py", *_GENERAL)),
-    ("olprouting/exact/check.py", ("tests/exact/test_exact_check.py",)),
+    (
+        "olprouting/exact/check.py",
+        ("tests/exact/test_exact_check.py", "tests/exact/test_exact_check_limits.py"),
+    ),
     (
         "olprouting/exact/solve.py",
         tuple(
