@@ -2,59 +2,57 @@
 
 ``choice`` of a certificate names ``policy`` and ``iteration`` and holds the ``assignment``, its
 ``value_tokens`` and ``gap_tokens``: the value less that of the result where that is proven, else
-less the bound (`olprouting.gaps`).
+less the bound (`olprouting.gaps`). The solver starts from the choice, so that none is better than
+the result.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates.decision_value import (
-    ExactDecision,
-    check_assignment,
-    loads_after,
-    weighted_imbalance,
+    TOLERANCE_TOKENS,
+    pairs_of,
+    value_of,
 )
 from olprouting.certificates.exact_json import rational, same_double
 from olprouting.certificates.status import compare
 from olprouting.certificates.verification import DoesNotHoldError
-from olprouting.certificates.verify_decision import TOLERANCE_TOKENS, pairs_of
 
 if TYPE_CHECKING:
-    from olprouting.certificates.verification import Verification
+    from olprouting.certificates.decision_value import ExactDecision
 
 
-def check_choice(document: dict[str, Any], finding: Verification) -> Verification:
-    """Return the finding of a certificate whose ``choice`` holds too.
+def check_choice(
+    decision: ExactDecision, choice: dict[str, Any], result: dict[str, Any]
+) -> list[tuple[int, int]]:
+    """Return the assignment of a choice that holds.
 
     Parameters
     ----------
-    document
-        An exact document (see `read_exact`) of schema ``olprouting/certificate/1``.
-    finding
-        What was found of the rest.
+    decision
+        The decision.
+    choice, result
+        Exact documents (see `read_exact`): the choice, and the result beside it.
 
     Raises
     ------
     DoesNotHoldError
         With the claim that is wrong.
     """
-    choice, result = document["choice"], document["result"]
-    decision = ExactDecision.from_document(document["instance"])
     pairs = pairs_of(choice["assignment"])
-    check_assignment(decision, pairs)
-    value = weighted_imbalance(decision, loads_after(decision, pairs))
+    value = value_of(decision, pairs)
     if not same_double(choice["value_tokens"], value):
         raise DoesNotHoldError(f"choice: its assignment is worth {float(value)!r} tokens")
     reference = Fraction(rational(result["bound"] or 0))  # no imbalance is negative
     if result["objective"] is not None:
         best = Fraction(rational(result["objective"]))
+        if value < best and not same_double(result["objective"], value):
+            raise DoesNotHoldError(
+                f"choice: it is worth {float(value)!r} tokens, less than the result's "
+                f"{float(best)!r}"
+            )
         reference = best if best - reference <= TOLERANCE_TOKENS else reference
-    compare("choice.gap_tokens", choice["gap_tokens"], abs(value - reference), value)
-    return replace(
-        finding,
-        kind=f"{finding.kind}, and the gap of {choice['policy']}",
-        not_checked=(*finding.not_checked, "choice.policy", "choice.iteration"),
-    )
+    compare("choice.gap_tokens", choice["gap_tokens"], value - reference, value)
+    return pairs

@@ -36,8 +36,33 @@ MOST_STEPS = 200_000
 on a worker, or a linear bound evaluated."""
 
 
+MOST_SLOTS = 300
+"""Of a worker with more, no search picks the requests one after another: it goes as deep."""
+
+
 class TooLongError(Exception):
     """A search took more than `MOST_STEPS` steps."""
+
+
+def searchable(decision: ExactDecision) -> bool:
+    """Whether a search applies to a decision."""
+    slots = [number for number in decision.slots if number > 0]
+    shallow = len(slots) <= MOST_SLOTS and max(slots, default=0) <= MOST_SLOTS
+    return decision.fills and decision.whole_tokens and decision.admissions > 0 and shallow
+
+
+class CheaperError(DoesNotHoldError):
+    """An assignment is worth less than the target: no bound.
+
+    Parameters
+    ----------
+    value
+        What it is worth.
+    """
+
+    def __init__(self, value: Fraction) -> None:
+        super().__init__(f"proof: an assignment is worth {float(value)!r} tokens only")
+        self.value = value
 
 
 class Search:
@@ -59,7 +84,7 @@ class Search:
     """
 
     def __init__(self, decision: ExactDecision, target: Fraction, order: Sequence[int]) -> None:
-        if not (decision.fills and decision.whole_tokens and decision.admissions):
+        if not searchable(decision):
             raise DoesNotHoldError("proof: 'search' does not apply to this decision")
         if sorted(order) != [g for g, slots in enumerate(decision.slots) if slots > 0]:
             raise DoesNotHoldError("proof: order must name each worker with free slots once")
@@ -89,7 +114,7 @@ class Search:
 
         Raises
         ------
-        DoesNotHoldError
+        CheaperError
             If an assignment is worth less than the target.
         TooLongError
             After `MOST_STEPS` steps.
@@ -174,4 +199,4 @@ class Search:
             state[g] = (total, self.decision.slots[g])
         value = placed_value(self.decision, state)
         if value < self.target:
-            raise DoesNotHoldError(f"proof: an assignment is worth {float(value)!r} tokens only")
+            raise CheaperError(value)

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[int, int]]
 
 
+TOLERANCE_TOKENS = Fraction(1, 1000)
+"""A proven bound this close to the value proves the optimum for practical purposes: solvers that
+work in doubles cannot come closer where gamma < 1."""
+
+
 @dataclass(frozen=True)
 class ExactDecision:
     """The data of the imbalance program as exact numbers.
@@ -153,3 +158,20 @@ def weighted_imbalance(decision: ExactDecision, loads: Sequence[Sequence[Number]
         column = [row[h] for row in loads]
         total += decision.discount[h] * (decision.workers * max(column) - sum(column))
     return total
+
+
+def value_of(decision: ExactDecision, pairs: Pairs) -> Fraction:
+    """Return the value of a maximal assignment.
+
+    Raises
+    ------
+    DoesNotHoldError
+        If it is none.
+    """
+    check_assignment(decision, pairs)
+    return weighted_imbalance(decision, loads_after(decision, pairs))
+
+
+def pairs_of(assignment: list[list[int]]) -> list[tuple[int, int]]:
+    """Return the (request, worker) pairs of a document."""
+    return [(request, worker) for request, worker in assignment]

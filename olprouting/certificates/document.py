@@ -13,8 +13,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.choice import check_choice
+from olprouting.certificates import known_fields
 from olprouting.certificates.exact_json import read_exact
+from olprouting.certificates.fields import check_fields, shown
 from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.certificates.verify_decision import verify_decision
 from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT
@@ -24,9 +25,10 @@ from olprouting.certificates.verify_imbalance import verify_imbalance
 from olprouting.certificates.verify_period import verify_period
 from olprouting.errors import InputError
 from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
-from olprouting.instances.documents import fingerprint, naming, refuse_wrong_fields
+from olprouting.instances.documents import fingerprint
 
 if TYPE_CHECKING:
+    from olprouting.certificates.fields import Check
     from olprouting.certificates.verification import Verification
 
 SCHEMA = "olprouting/certificate/1"
@@ -34,7 +36,15 @@ SCHEMA = "olprouting/certificate/1"
 _DECISION = ("olprouting/decision/1", "olprouting/solve-result/1")
 _PERIOD = ("olprouting/period/1", "olprouting/period-result/1")
 
-_HOLD_THEIR_PROBLEM = {HINDSIGHT: verify_hindsight, IMBALANCE: verify_imbalance}
+_CERTIFICATES = {
+    _DECISION: known_fields.CERTIFICATE_OF_DECISION,
+    _PERIOD: known_fields.CERTIFICATE_OF_PERIOD,
+}
+
+_HOLD_THEIR_PROBLEM = {
+    HINDSIGHT: (known_fields.HINDSIGHT, known_fields.HINDSIGHT_PROBLEM, verify_hindsight),
+    IMBALANCE: (known_fields.IMBALANCE, known_fields.IMBALANCE_PROBLEM, verify_imbalance),
+}
 
 
 def certificate(
@@ -96,68 +106,65 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
     """
     document = read_exact(text, source)
     schema = document.get("schema")
-    if schema != SCHEMA and schema not in _HOLD_THEIR_PROBLEM:
+    if schema not in (SCHEMA, *_HOLD_THEIR_PROBLEM):
         raise InputError(
             f"{source}: expected a JSON object with schema {SCHEMA!r}, {HINDSIGHT!r} or "
-            f"{IMBALANCE!r}, found {schema!r}; `olprouting solve --out` writes the first"
+            f"{IMBALANCE!r}, found {shown(schema)}; `olprouting solve --out` writes the first"
         )
+    plain = json.loads(text)  # the same as doubles, as fingerprints were made
     try:
-        if schema in _HOLD_THEIR_PROBLEM:
-            _check_problem(json.loads(text), instance)
-            return _HOLD_THEIR_PROBLEM[schema](document)
-        return _verify_certificate(document, text, source, instance)
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        raise InputError(f"{source}: not a {schema} document ({error!r})") from None
+        if schema == SCHEMA:
+            return _verify_certificate(document, plain, source, instance)
+        fields, problem, check = _HOLD_THEIR_PROBLEM[schema]
+        check_fields(document, fields, source)
+        _check_problem(plain, problem, instance)
+        return check(document)
+    except (ArithmeticError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{source}: not a {schema} document ({error})") from None
 
 
-def _check_problem(document: dict[str, Any], instance: str | None) -> None:
+def _check_problem(document: dict[str, Any], problem: Check, instance: str | None) -> None:
     """Raise `DoesNotHoldError` unless a result is for the problem that it names."""
     found = fingerprint(document["problem"])
     if found != document["problem_sha256"]:
         raise DoesNotHoldError("problem: its SHA-256 is not problem_sha256")
     if instance is not None:
-        read_exact(instance, "instance")  # one line if it is not JSON
-        other = json.loads(instance)
-        if fingerprint(other.get("problem", other)) != found:
+        other = read_exact(instance, "instance")
+        check_fields(other.get("problem", other), problem, "instance")
+        plain = json.loads(instance)
+        if fingerprint(plain.get("problem", plain)) != found:
             raise DoesNotHoldError("problem: the result is for another one")
 
 
 def _verify_certificate(
-    document: dict[str, Any], text: str, source: str, instance: str | None
+    document: dict[str, Any], plain: dict[str, Any], source: str, instance: str | None
 ) -> Verification:
-    with naming(source, SCHEMA):
-        refuse_wrong_fields(
-            "certificate",
-            document,
-            {"schema", "instance_sha256", "instance", "result"},
-            ["proof", "choice"],
-        )
-    given = json.loads(text)  # the same as doubles, for the readers of instances and results
-    kind = _kind(given, source)
-    found = _fingerprint(given["instance"], f"{source}: instance")
+    kind = _kind(document, source)
+    check_fields(document, _CERTIFICATES[kind], source)
+    found = _fingerprint(plain["instance"], f"{source}: instance")
     if found != document["instance_sha256"]:
         raise DoesNotHoldError("instance: its SHA-256 is not instance_sha256")
-    if instance is not None and _fingerprint(json.loads(instance), "instance") != found:
-        raise DoesNotHoldError("instance: the certificate is for another one")
+    if instance is not None:
+        read_exact(instance, "instance")
+        if _fingerprint(json.loads(instance), "instance") != found:
+            raise DoesNotHoldError("instance: the certificate is for another one")
     if kind == _DECISION:
-        SolveResult.from_json(json.dumps(given["result"]), f"{source}: result")
-        finding = verify_decision(document["instance"], document["result"], document["proof"])
-        return check_choice(document, finding) if "choice" in document else finding
-    if "choice" in document:
-        raise InputError(f"{source}: a choice belongs to a decision, not to a period")
-    PeriodResult.from_json(json.dumps(given["result"]), f"{source}: result")
+        return verify_decision(
+            document["instance"], document["result"], document["proof"], document.get("choice")
+        )
     return verify_period(document["instance"], document["result"])
 
 
 def _kind(document: dict[str, Any], source: str) -> tuple[str, str]:
-    parts = (document["instance"], document["result"])
+    parts = (document.get("instance"), document.get("result"))
     schemas = tuple(part.get("schema") if isinstance(part, dict) else None for part in parts)
-    for kind in (_DECISION, _PERIOD):
+    for kind in _CERTIFICATES:
         if schemas == kind:
             return kind
-    raise InputError(f"{source}: there is no certificate of {schemas[1]!r} for {schemas[0]!r}")
+    found = " for ".join(map(shown, reversed(schemas)))
+    raise InputError(f"{source}: there is no certificate of {found}")
 
 
 def _fingerprint(document: dict[str, Any], source: str) -> str:

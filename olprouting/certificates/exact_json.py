@@ -12,6 +12,9 @@ from olprouting.errors import InputError
 
 Number = int | Fraction
 
+MOST = 2**53
+"""Doubles hold all whole numbers up to this one."""
+
 
 def read_exact(text: str, source: str) -> dict[str, Any]:
     """Return the JSON object that `text` holds, its numbers as int or Fraction.
@@ -19,10 +22,13 @@ def read_exact(text: str, source: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the text is not JSON, not an object, or holds a number that no double can be.
+        If the text is not JSON, not an object, gives a field twice, or holds a number that no
+        double can be.
     """
     try:
-        document = json.loads(text, parse_float=_decimal, parse_constant=_refuse)
+        document = json.loads(
+            text, parse_float=_decimal, parse_constant=_refuse, object_pairs_hook=_object
+        )
     except json.JSONDecodeError as error:
         raise InputError(
             f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
@@ -49,12 +55,12 @@ def rational(value: Any) -> Number:
     return value
 
 
-def whole_numbers(name: str, values: Any, least: int) -> list[int]:
-    """Return a list of whole numbers >= `least`."""
-    if not isinstance(values, list) or any(type(value) is not int for value in values):
-        raise DoesNotHoldError(f"{name} must be whole numbers")
+def whole_numbers(name: str, values: list[int], least: int, most: int = MOST) -> list[int]:
+    """Return whole numbers in `least`..`most`."""
     if values and min(values) < least:
         raise DoesNotHoldError(f"{name}: {min(values)} is below {least}")
+    if values and max(values) > most:
+        raise DoesNotHoldError(f"{name}: {max(values)} is above {most}")
     return values
 
 
@@ -64,8 +70,14 @@ def written(value: Number) -> str:
 
 
 def same_double(claimed: Any, exact: Number) -> bool:
-    """Whether a number in a file is `exact`, or the double nearest to it."""
-    return rational(claimed) == exact or float(rational(claimed)) == float(exact)
+    """Whether a number in a file is `exact`, or the double nearest to it.
+
+    A whole number beyond 2^53 that is written with all its digits is meant to be exact.
+    """
+    number = rational(claimed)
+    if isinstance(number, int) and abs(number) > MOST:
+        return number == exact
+    return number == exact or float(number) == float(exact)
 
 
 def _decimal(text: str) -> Fraction:
@@ -74,6 +86,15 @@ def _decimal(text: str) -> Fraction:
     if not math.isfinite(value) or vanished:
         raise ValueError(f"{text} is out of range")
     return Fraction(text)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the field {twice!r} is given twice")
+    return fields
 
 
 def _refuse(text: str) -> NoReturn:

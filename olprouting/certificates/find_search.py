@@ -11,7 +11,7 @@ import time
 from math import inf
 from typing import TYPE_CHECKING
 
-from olprouting.certificates.decision_search import Search, TooLongError
+from olprouting.certificates.decision_search import Search, TooLongError, searchable
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
 from olprouting.certificates.verification import DoesNotHoldError
 
@@ -37,7 +37,7 @@ def find_search(
     There are none if the search takes too long, or beyond `end_s` (`time.monotonic`), or finds an
     assignment that is worth less.
     """
-    if not (decision.fills and decision.whole_tokens and decision.admissions):
+    if not searchable(decision):
         return None
     workers = [g for g, slots in enumerate(decision.slots) if slots > 0]
     # twins side by side, few slots first: their windows hold few subsets

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
     Whole = npt.NDArray[Any]
 
+MOST_TOKENS = 2**40
+"""Token counts and periods go up to this one, so that sums of millions of them fit a machine's."""
+
 _MACHINE = 2**62
 """Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
 
@@ -75,10 +78,15 @@ class ExactHindsight:
         """
         columns = ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens")
         prompt, decode, arrival, slots, kv_tokens = (
-            whole_numbers(f"problem.{name}", document[name], least=1) for name in columns
+            whole_numbers(f"problem.{name}", document[name], least=1, most=MOST_TOKENS)
+            for name in columns
         )
+        if not len(prompt) == len(decode) == len(arrival) or len(slots) != len(kv_tokens):
+            raise DoesNotHoldError("problem: its columns differ in length")
         scalars = [document["periods"], document["age_offset"]]
-        periods, offset = whole_numbers("problem.periods and age_offset", scalars, least=0)
+        periods, offset = whole_numbers(
+            "problem.periods and age_offset", scalars, least=0, most=MOST_TOKENS
+        )
         weights = document["weights"]
         names = ("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2")
         six = tuple(Fraction(float(rational(weights[name]))) for name in names)

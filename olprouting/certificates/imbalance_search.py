@@ -19,6 +19,9 @@ MOST_STEPS = 1_000_000
 """Longer searches are not made; this many steps take seconds. A step is a situation, or an
 iteration of the active requests of one."""
 
+FEW = 30
+"""Situations that are kept where all are too many: those of the least totals so far."""
+
 Worker = tuple[int, tuple[tuple[int, int], ...]]
 """Slots, and (load in the coming iteration, remaining iterations) of each active request."""
 
@@ -41,9 +44,20 @@ def least_below(runs: ExactRuns, target: int) -> int | None:
     return _Search(runs, target).run()
 
 
+def some_below(runs: ExactRuns, target: int) -> int | None:
+    """Return the total of a run that is below `target`, if one comes of few situations at a time.
+
+    It need not be the least, and none is no proof.
+    """
+    try:
+        return _Search(runs, target, FEW).run()
+    except TooLongError:
+        return None
+
+
 class _Search:
-    def __init__(self, runs: ExactRuns, target: int) -> None:
-        self._workers, self._target = runs.workers, target
+    def __init__(self, runs: ExactRuns, target: int, most: int | None = None) -> None:
+        self._workers, self._target, self._most = runs.workers, target, most
         self._start: tuple[Worker, ...] = tuple((slots, ()) for slots in sorted(runs.slots))
         self._coming = sorted(zip(runs.release, runs.prompt, runs.decode, strict=True))
         self._steps = 0
@@ -67,6 +81,8 @@ class _Search:
                 }
             later = sum(_work(prompt, decode) for _, prompt, decode in self._coming)
             found = self._step(found, later)
+            if self._most is not None:
+                found = dict(sorted(found.items(), key=lambda one: (one[1], one[0]))[: self._most])
             k += 1
         return None
 

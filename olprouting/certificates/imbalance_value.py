@@ -8,13 +8,16 @@ admits as many waiting requests as there are free slots. Source: balance paper, 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates.exact_json import whole_numbers
 from olprouting.certificates.verification import DoesNotHoldError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MOST_TOKENS = 10_000_000
 """Runs of more decode tokens are not added up (seconds)."""
@@ -74,8 +77,9 @@ class ExactRuns:
         count = len(self.prompt)
         if not len(worker) == len(start) == count:
             raise DoesNotHoldError(f"worker and admission_iteration must be {count} numbers")
-        held: dict[int, list[int]] = {}
-        loads: dict[int, list[int]] = {}
+        # by iteration and worker: only what is there, as anything may stand in a file
+        held: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        loads: defaultdict[int, Counter[int]] = defaultdict(Counter)
         for j, (g, k) in enumerate(zip(worker, start, strict=True)):
             if not 0 <= g < self.workers:
                 raise DoesNotHoldError(f"worker: request {j} goes to {g}, which does not exist")
@@ -85,17 +89,17 @@ class ExactRuns:
                     f"{self.release[j]}"
                 )
             for age in range(self.decode[j]):
-                held.setdefault(k + age, [0] * self.workers)[g] += 1
-                loads.setdefault(k + age, [0] * self.workers)[g] += self.prompt[j] + age
+                held[k + age][g] += 1
+                loads[k + age][g] += self.prompt[j] + age
         self._check_slots(held, start)
-        return sum(self.workers * max(row) - sum(row) for row in loads.values())
+        return sum(self.workers * max(row.values()) - row.total() for row in loads.values())
 
-    def _check_slots(self, held: dict[int, list[int]], start: list[int]) -> None:
+    def _check_slots(self, held: Mapping[int, Counter[int]], start: list[int]) -> None:
         for k, row in sorted(held.items()):
-            for g, (number, most) in enumerate(zip(row, self.slots, strict=True)):
-                if number > most:
+            for g, number in sorted(row.items()):
+                if number > self.slots[g]:
                     raise DoesNotHoldError(
-                        f"worker {g} holds {number} of {most} requests in iteration {k}"
+                        f"worker {g} holds {number} of {self.slots[g]} requests in iteration {k}"
                     )
         queue = Counter(self.release)
         queue.subtract(start)
@@ -103,7 +107,7 @@ class ExactRuns:
         for k, following in pairwise(sorted(queue)):
             waiting += queue[k]
             for moment in range(k, following if waiting else k):
-                if sum(held.get(moment, ())) < sum(self.slots):
+                if moment not in held or held[moment].total() < sum(self.slots):
                     raise DoesNotHoldError(
                         f"a request waits beside a free slot in iteration {moment}"
                     )

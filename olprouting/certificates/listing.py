@@ -11,7 +11,10 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
+from olprouting.certificates.exact_json import read_exact
+from olprouting.certificates.fields import check_fields
+from olprouting.certificates.known_fields import LISTING as LISTING_FIELDS
+from olprouting.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +43,9 @@ def listing(lines: Sequence[str]) -> dict[str, Any]:
 def is_listing(line: str) -> bool:
     """Whether a line is meant to list the others."""
     try:
-        document = json.loads(line)
-    except ValueError:
+        return read_exact(line, "line").get("schema") == SCHEMA
+    except InputError:
         return False
-    return isinstance(document, dict) and document.get("schema") == SCHEMA
 
 
 def compare_with_listing(
@@ -67,13 +69,14 @@ def compare_with_listing(
     """
     if listed is None:
         return {}, (LISTING,)
-    document = load_document(listed, f"{source}, last line", SCHEMA)
-    with naming(f"{source}, last line", SCHEMA):
-        refuse_wrong_fields("listing", document, {"schema", "lines"})
-        place = {entry["sha256"]: old for old, entry in enumerate(document["lines"])}
-        names = [
-            f"{entry['policy']}, iteration {entry['iteration']}" for entry in document["lines"]
-        ]
+    where = f"{source}, last line"
+    document = read_exact(listed, where)
+    check_fields(document, LISTING_FIELDS, where)
+    entries = document["lines"]
+    place = {entry["sha256"]: old for old, entry in enumerate(entries)}
+    if len(place) < len(entries):
+        raise InputError(f"{where}: a line is listed twice")
+    names = [f"{entry['policy']}, iteration {entry['iteration']}" for entry in entries]
     there = [_sha256(line) for line in lines]
     absent = set(place.values()) - {place.get(sha256) for sha256 in there}
     differences: dict[int, str] = {}
@@ -89,7 +92,18 @@ def compare_with_listing(
             differences[number] = f"it was written as line {old + 1}"
         else:
             previous = old
+            if _named(lines[number - 1]) != names[old]:
+                differences[number] = f"it is not of {names[old]}, as which it is listed"
     return differences, tuple(f"line {old + 1} as written ({names[old]})" for old in sorted(absent))
+
+
+def _named(line: str) -> str | None:
+    """Return whose choice a line holds, or None where it is no certificate: its own check says."""
+    try:
+        choice = read_exact(line, "line")["choice"]
+        return f"{choice['policy']}, iteration {choice['iteration']}"
+    except (InputError, KeyError, TypeError):
+        return None
 
 
 def _sha256(line: str) -> str:

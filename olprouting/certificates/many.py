@@ -49,6 +49,11 @@ class Findings:
         return not self.failures and not self.missing
 
     @property
+    def not_checked(self) -> int:
+        """How many of those that hold claim what could be neither proven nor refuted."""
+        return sum(1 for finding in self.holding if finding.not_checked)
+
+    @property
     def verdicts(self) -> dict[Verdict, int]:
         """How many certificates got each verdict, none left out that one got."""
         counts = Counter(finding.verdict for finding in self.holding)
@@ -71,6 +76,7 @@ class Findings:
             "verdicts": {verdict.name.lower(): n for verdict, n in self.verdicts.items()},
             "failures": [{"line": line, "reason": reason} for line, reason in self.failures],
             "missing": list(self.missing),
+            "not_checked": self.not_checked,
         }
 
 

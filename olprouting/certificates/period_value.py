@@ -8,7 +8,7 @@ at age theta. Source: bid-price paper, section 3.1 and appendix A.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -103,17 +103,38 @@ class ExactPeriod:
         rewards = zip(self.rewards, x, strict=True)
         return sum((reward * sum(row) for reward, row in rewards), Fraction(0))
 
-    def option_values(self, batch: Table, memory: Table) -> list[Fraction]:
-        """Return y_j = (max_g r_j - a_(j,g)'p)+."""
+    def margins(self, batch: Table, memory: Table) -> list[list[Fraction]]:
+        """Return r_j - a_(j,g)'p by request and device."""
         sums = [self._running(batch[g], memory[g]) for g in range(self.devices)]
-        values = []
-        for reward, last, held in zip(self.rewards, self.active, self.held, strict=True):
-            costs = [
-                slot[last - 1] + held * token[last - 1] + aged[last - 1]
+        return [
+            [
+                reward - (slot[last - 1] + held * token[last - 1] + aged[last - 1])
                 for slot, token, aged in sums
             ]
-            values.append(max(reward - min(costs), Fraction(0)))
-        return values
+            for reward, last, held in zip(self.rewards, self.active, self.held, strict=True)
+        ]
+
+    def option_values(self, batch: Table, memory: Table) -> list[Fraction]:
+        """Return y_j = (max_g r_j - a_(j,g)'p)+."""
+        return [max(max(row), Fraction(0)) for row in self.margins(batch, memory)]
+
+    def fits_whole(self, request: int) -> bool:
+        """Whether a request fits whole on some device, alone."""
+        held = self.held[request]
+        ages = range(self.active[request])
+        return any(
+            all(slots[age] >= 1 and tokens[age] >= held + age for age in ages)
+            for slots, tokens in zip(self.slots, self.kv_tokens, strict=True)
+        )
+
+    def only(self, kept: Sequence[int]) -> ExactPeriod:
+        """Return the problem of some of its requests."""
+        return replace(
+            self,
+            rewards=tuple(self.rewards[j] for j in kept),
+            active=tuple(self.active[j] for j in kept),
+            held=tuple(self.held[j] for j in kept),
+        )
 
     def dual_value(self, batch: Table, memory: Table) -> Fraction:
         """Return b'p + sum_j y_j(p): no start is worth more in all, whatever the prices >= 0."""

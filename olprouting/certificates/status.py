@@ -16,6 +16,8 @@ ROUNDING = Fraction(1, 10**12)
 
 _LIMITS = ("time_limit", "node_limit", "other_limit")
 
+_IMPOSSIBLE = ("infeasible", "infeasible_or_unbounded")
+
 
 def check_status(result: dict[str, Any], *, sense: int) -> None:
     """Raise `DoesNotHoldError` if status or gaps do not follow from value and bound.
@@ -32,6 +34,7 @@ def check_status(result: dict[str, Any], *, sense: int) -> None:
     empty = stop in _LIMITS and result[solution] is None
     if result["status"] != ("limit_no_solution" if empty else stop):
         raise DoesNotHoldError(f"status {result['status']!r} does not follow from {stop!r}")
+    check_stop(stop)
     gap = _gap(value, bound, sense)
     if stop == "optimal" and gap != 0:
         raise DoesNotHoldError("status: 'optimal' means that value and bound are equal")
@@ -41,12 +44,40 @@ def check_status(result: dict[str, Any], *, sense: int) -> None:
     check_gap("relative_gap", result["relative_gap"], value, bound, sense=sense)
 
 
+def check_stop(stop: str) -> None:
+    """Raise `DoesNotHoldError` for an answer that none of the problems can have."""
+    if stop in _IMPOSSIBLE:
+        raise DoesNotHoldError(f"stop_reason: {stop!r}, but every such problem has a solution")
+
+
+def reported(stop: str) -> tuple[str, ...]:
+    """Return the name of the stop reason where it is the solver's word alone."""
+    return () if stop == "optimal" else ("stop_reason",)
+
+
 def check_gap(name: str, claimed: Any, value: Any, bound: Any, *, sense: int) -> None:
     """Raise `DoesNotHoldError` if a relative gap does not follow from value and bound."""
     gap = _gap(value, bound, sense)
     if gap is not None:
         gap /= max(abs(Fraction(rational(value))), LEAST_SCALE)
     compare(name, claimed, gap, Fraction(1))
+
+
+def claims(stop: str, *fields: str, resting: bool) -> tuple[str, ...]:
+    """Return the fields that rest on a solver's word, if its bound does.
+
+    Parameters
+    ----------
+    stop
+        Why the solver stopped.
+    fields
+        The bound, and the status that says ``optimal`` because of it.
+    resting
+        Whether the bound was neither proven nor refuted.
+    """
+    if not resting:
+        return ()
+    return fields if stop == "optimal" else fields[:1]
 
 
 def _gap(value: Any, bound: Any, sense: int) -> Fraction | None:

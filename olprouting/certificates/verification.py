@@ -44,7 +44,11 @@ class Verification:
     proof
         What proves the bound, in words.
     not_checked
-        Fields that no arithmetic can check (times, versions) or that no claim depends on.
+        Fields that claim something of the instance which could be neither proven nor refuted: a
+        bound that rests on the solver, and what follows from it.
+    about_the_run
+        Fields that nothing in the file can prove and no value or bound depends on: names, times,
+        versions, why the solver stopped short of an optimum.
     """
 
     kind: str
@@ -54,6 +58,7 @@ class Verification:
     gap: str | None
     proof: str
     not_checked: tuple[str, ...]
+    about_the_run: tuple[str, ...]
 
     def summary(self) -> str:
         """Return a few aligned lines for people; long fractions also as decimals."""
@@ -65,6 +70,7 @@ class Verification:
             "gap": _readable(self.gap),
             "proof": self.proof,
             "not_checked": ", ".join(self.not_checked) or None,
+            "about_the_run": ", ".join(self.about_the_run),
         }
         return aligned(rows)
 

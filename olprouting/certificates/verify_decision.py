@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from olprouting.certificates.choice import check_choice
 from olprouting.certificates.decision_bounds import (
     Peaks,
     enumerated,
@@ -14,23 +15,25 @@ from olprouting.certificates.decision_bounds import (
 )
 from olprouting.certificates.decision_search import Search, TooLongError
 from olprouting.certificates.decision_value import (
+    TOLERANCE_TOKENS,
     ExactDecision,
-    check_assignment,
-    loads_after,
-    weighted_imbalance,
+    pairs_of,
+    value_of,
 )
 from olprouting.certificates.exact_json import rational, same_double, written
-from olprouting.certificates.status import check_status
+from olprouting.certificates.second_opinion import reaches, strengthened
+from olprouting.certificates.status import check_status, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
-TOLERANCE_TOKENS = Fraction(1, 1000)
-"""A proven bound this close to the value proves the optimum for practical purposes: solvers that
-work in doubles cannot come closer where gamma < 1."""
+if TYPE_CHECKING:
+    from olprouting.certificates.exact_json import Number
 
-NOT_CHECKED = (
+ABOUT_THE_RUN = (
     "solver", "formulation", "wall_s", "build_s", "limit_s", "threads", "seed", "warm_start",
     "message",
 )  # fmt: skip
+
+ABOUT_THE_CHOICE = ("choice.policy", "choice.iteration")
 
 PROOFS = {
     "zero": "no imbalance is negative",
@@ -42,15 +45,20 @@ PROOFS = {
 
 
 def verify_decision(
-    instance: dict[str, Any], result: dict[str, Any], proof: dict[str, Any]
+    instance: dict[str, Any],
+    result: dict[str, Any],
+    proof: dict[str, Any],
+    choice: dict[str, Any] | None,
 ) -> Verification:
-    """Check a result of a decision.
+    """Check a result of a decision, and what a policy chose beside it.
 
     Parameters
     ----------
     instance, result, proof
         Exact documents (see `read_exact`): of schema ``olprouting/decision/1``, of schema
         ``olprouting/solve-result/1``, and what `prove_decision` returns.
+    choice
+        The exact document of a choice (see `choice`), or None.
 
     Raises
     ------
@@ -60,25 +68,41 @@ def verify_decision(
     decision = ExactDecision.from_document(instance)
     value = _value(decision, result["assignment"], result["objective"])
     proven = proven_bound(decision, proof)
-    bound = None if result["bound"] is None else Fraction(rational(result["bound"]))
+    bound = None if result["bound"] is None else rational(result["bound"])
     if value is not None and proven > value:
         raise DoesNotHoldError(f"proof: it bounds values by {proven}, but {value} is reached")
-    if bound is not None and value is not None and bound > value:
-        if not same_double(result["bound"], value):
-            raise DoesNotHoldError(f"bound {float(bound)!r} is above the value {float(value)!r}")
-        bound = value
+    if value is not None and bound is not None and not reaches(value, bound):
+        raise DoesNotHoldError(f"bound {float(bound)!r} is above the value {float(value)!r}")
     check_status(result, sense=1)
-    verdict = _verdict(value, bound, proven)
-    rests = verdict is Verdict.VALUE_ONLY
+    if value is None and result["stop_reason"] == "optimal_within_gap":
+        raise DoesNotHoldError("status: the solver is done, but there is no assignment")
+    known = [] if value is None else [pairs_of(result["assignment"])]
+    if choice is not None:
+        known.append(check_choice(decision, choice, result))
+    kind = proof["kind"]
+    if bound is not None:
+        cuts = _cuts(decision, proof)
+        proven, kind = strengthened(decision, (proven, kind), bound, known, cuts)
+    resting = bound is not None and not reaches(proven, bound)
+    rests = claims(result["stop_reason"], "bound", "status", resting=resting)
+    if choice is not None and resting:
+        rests += ("choice.gap_tokens",)
+    words = PROOFS[kind]
+    if resting:
+        words += f"; {result['solver']} claims {float(rational(result['bound']))!r}"
     return Verification(
-        kind="decision",
-        verdict=verdict,
+        kind="decision" if choice is None else f"decision, and the gap of {choice['policy']}",
+        verdict=_verdict(value, bound, proven, resting=resting),
         value=None if value is None else written(value),
         bound=written(proven),
         gap=None if value is None else written(value - proven),
-        proof=PROOFS[proof["kind"]]
-        + (f"; {result['solver']} claims {float(bound or 0)!r}" if rests else ""),
-        not_checked=NOT_CHECKED,
+        proof=words,
+        not_checked=rests,
+        about_the_run=(
+            *ABOUT_THE_RUN,
+            *reported(result["stop_reason"]),
+            *(() if choice is None else ABOUT_THE_CHOICE),
+        ),
     )
 
 
@@ -88,19 +112,12 @@ def _value(decision: ExactDecision, assignment: Any, claimed: Any) -> Fraction |
         if claimed is not None:
             raise DoesNotHoldError("objective: there is one without an assignment")
         return None
-    pairs = pairs_of(assignment)
-    check_assignment(decision, pairs)
-    value = weighted_imbalance(decision, loads_after(decision, pairs))
+    value = value_of(decision, pairs_of(assignment))
     if claimed is None or not same_double(claimed, value):
         raise DoesNotHoldError(
             f"objective: the assignment is worth {float(value)!r} tokens, not {_shown(claimed)}"
         )
     return value
-
-
-def pairs_of(assignment: Any) -> list[tuple[int, int]]:
-    """Return an assignment of an exact document as (request, worker) pairs."""
-    return [(_index(i), _index(g)) for i, g in assignment]
 
 
 def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:
@@ -115,10 +132,8 @@ def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:
         found = peaks_bound(decision, _peaks(decision, proof))
     elif kind == "enumeration":
         found = enumerated(decision)
-    elif kind == "search":
-        found = _searched(decision, proof)
     else:
-        raise DoesNotHoldError(f"proof: unknown kind {kind!r}; known: {', '.join(PROOFS)}")
+        found = _searched(decision, proof)
     if found is None:
         raise DoesNotHoldError(f"proof: {kind!r} does not apply to this decision")
     if found != rational(proof["bound"]):
@@ -126,12 +141,19 @@ def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:
     return found
 
 
+def _cuts(decision: ExactDecision, proof: dict[str, Any]) -> list[Peaks]:
+    """Return the shares of the peaks that a proof holds."""
+    if proof["kind"] == "peaks":
+        return [_peaks(decision, proof)]
+    return [_peaks(decision, {"shares": shares}) for shares in proof.get("bounds", [])]
+
+
 def _searched(decision: ExactDecision, proof: dict[str, Any]) -> Fraction | None:
     """Return the stated bound if the search finds nothing below it."""
     target = Fraction(rational(proof["bound"]))
-    search = Search(decision, target, [_index(g) for g in proof["order"]])
-    for shares in proof["bounds"]:
-        search.add(_peaks(decision, {"shares": shares}))
+    search = Search(decision, target, proof["order"])
+    for peaks in _cuts(decision, proof):
+        search.add(peaks)
     try:
         search.run()
     except TooLongError:
@@ -144,28 +166,24 @@ def _peaks(decision: ExactDecision, proof: dict[str, Any]) -> Peaks:
     for g, h, share in proof["shares"]:
         if (g, h) in shares:
             raise DoesNotHoldError(f"proof: the share of worker {g} at offset {h} is given twice")
-        shares[_index(g), _index(h)] = Fraction(rational(share))
+        shares[g, h] = Fraction(rational(share))
     prices = proof.get("slot_prices", [0] * decision.workers)
     return Peaks(shares, tuple(Fraction(rational(price)) for price in prices))
 
 
-def _verdict(value: Fraction | None, bound: Fraction | None, proven: Fraction) -> Verdict:
+def _verdict(
+    value: Fraction | None, bound: Number | None, proven: Fraction, *, resting: bool
+) -> Verdict:
     if value is None:
         if bound is None:
             return Verdict.NOTHING
-        return Verdict.BOUNDED if bound <= proven else Verdict.VALUE_ONLY
+        return Verdict.VALUE_ONLY if resting else Verdict.BOUNDED
     if proven == value:
         return Verdict.OPTIMAL
     if value - proven <= TOLERANCE_TOKENS:
         return Verdict.WITHIN_TOLERANCE
-    return Verdict.BOUNDED if bound is None or bound <= proven else Verdict.VALUE_ONLY
-
-
-def _index(value: Any) -> int:
-    if type(value) is not int:
-        raise DoesNotHoldError(f"{_shown(value)} is not an index")
-    return value
+    return Verdict.VALUE_ONLY if resting else Verdict.BOUNDED
 
 
 def _shown(value: Any) -> str:
-    return repr(float(value)) if isinstance(value, int | Fraction) else repr(value)
+    return "none" if value is None else repr(float(value))

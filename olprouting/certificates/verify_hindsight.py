@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 from olprouting.certificates.exact_json import rational, whole_numbers, written
 from olprouting.certificates.hindsight_value import ExactHindsight
-from olprouting.certificates.status import check_gap
+from olprouting.certificates.status import check_gap, check_stop, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
-
-if TYPE_CHECKING:
-    from fractions import Fraction
 
 SCHEMA = "olprouting/hindsight/1"
 
 FINEST = 62
 """Prices are multiples of 2^-62 or more."""
 
-NOT_CHECKED = (
+ABOUT_THE_RUN = (
     "name", "proven_by", "gap_option", "limit_s", "seed", "evaluations", "wall_s", "proof_s",
     "history", "versions",
 )  # fmt: skip
+
+CLOSED = Fraction(1, 10**6)
+"""A search that was asked for less of a gap may end at this one; it works in doubles."""
 
 
 def verify_hindsight(document: dict[str, Any]) -> Verification:
@@ -33,6 +34,7 @@ def verify_hindsight(document: dict[str, Any]) -> Verification:
         With the claim that is wrong.
     """
     problem = ExactHindsight.from_document(document["problem"])
+    prices = _prices(problem, document["prices"])  # first: nobody can write too many periods
     count = len(problem.arrival)
     device, start = (
         whole_numbers(name, document[name], least=-1) for name in ("device", "start_period")
@@ -42,11 +44,10 @@ def verify_hindsight(document: dict[str, Any]) -> Verification:
     problem.check_schedule(device, start)
     value = problem.value(start)
     _claimed("value", document["value"], value, toward=-math.inf)
-    bound = problem.bound(*_prices(problem, document["prices"]))
+    bound = problem.bound(*prices)
     _claimed("bound", document["bound"], bound, toward=math.inf)
     check_gap("gap", document["gap"], document["value"], document["bound"], sense=-1)
-    if document["stop_reason"] == "optimal" and bound != value:
-        raise DoesNotHoldError("stop_reason: 'optimal' means that bound and schedule are equal")
+    _check_stop(document, closed=bound == value)
     return Verification(
         kind="hindsight",
         verdict=Verdict.OPTIMAL if bound == value else Verdict.BOUNDED,
@@ -54,8 +55,21 @@ def verify_hindsight(document: dict[str, Any]) -> Verification:
         bound=written(bound),
         gap=written(bound - value),
         proof="weak duality at the stored prices; every device and period added up",
-        not_checked=NOT_CHECKED,
+        not_checked=(),
+        about_the_run=(*ABOUT_THE_RUN, *reported(document["stop_reason"])),
     )
+
+
+def _check_stop(document: dict[str, Any], *, closed: bool) -> None:
+    stop = document["stop_reason"]
+    check_stop(stop)
+    if (stop == "optimal") != closed:
+        raise DoesNotHoldError("stop_reason: 'optimal' means that bound and schedule are equal")
+    gap, asked = rational(document["gap"]), rational(document["gap_option"])
+    if stop == "optimal_within_gap" and gap > max(asked, CLOSED):
+        raise DoesNotHoldError(
+            f"stop_reason: {stop!r} means a gap of at most {float(asked)!r}, not {float(gap)!r}"
+        )
 
 
 def _prices(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from olprouting.certificates.exact_json import whole_numbers, written
-from olprouting.certificates.imbalance_search import TooLongError, least_below
+from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
 from olprouting.certificates.imbalance_value import ExactRuns
-from olprouting.certificates.status import check_gap
+from olprouting.certificates.status import check_gap, check_stop, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 SCHEMA = "olprouting/hindsight-imbalance/1"
 
-NOT_CHECKED = ("name", "proven_by", "limit_s", "wall_s", "versions")
+ABOUT_THE_RUN = ("name", "proven_by", "limit_s", "wall_s", "versions")
 
 FORCED = "until the slots are full, who is active is forced, and bounds the peaks"
 
@@ -33,11 +33,11 @@ def verify_imbalance(document: dict[str, Any]) -> Verification:
     if total is not None and bound > total:
         raise DoesNotHoldError(f"bound_tokens: {bound} is above the run's total, {total}")
     check_gap("gap", document["gap"], total, bound, sense=1)
-    if document["stop_reason"] == "optimal" and bound != total:
+    stop = document["stop_reason"]
+    check_stop(stop)
+    if (stop == "optimal") != (bound == total):
         raise DoesNotHoldError("stop_reason: 'optimal' means that bound and total are equal")
-    proven, proof = _proven(runs, {bound, bound if total is None else total})
-    if proven < bound and proof == TRIED:
-        raise DoesNotHoldError(f"bound_tokens: a run has {proven} in all, below {bound}")
+    proven, proof = _proven(runs, bound, total)
     verdict = Verdict.OPTIMAL if proven == total else Verdict.BOUNDED
     if proven < bound:
         verdict = Verdict.VALUE_ONLY
@@ -49,31 +49,48 @@ def verify_imbalance(document: dict[str, Any]) -> Verification:
         bound=written(proven),
         gap=None if total is None else written(total - proven),
         proof=proof,
-        not_checked=NOT_CHECKED,
+        not_checked=claims(stop, "bound_tokens", "stop_reason", resting=proven < bound),
+        about_the_run=(*ABOUT_THE_RUN, *reported(stop)),
     )
 
 
 def _total(runs: ExactRuns, document: dict[str, Any]) -> int | None:
     """Return the exact total of the stored run, which must be the one claimed."""
-    run = {name: document[name] for name in ("worker", "admission_iteration")}
-    total = None
-    if any(column is not None for column in run.values()):
-        worker, start = (whole_numbers(name, column, least=0) for name, column in run.items())
+    worker, start, total = document["worker"], document["admission_iteration"], None
+    if (worker is None) != (start is None):
+        raise DoesNotHoldError("worker and admission_iteration: only one of them is there")
+    if worker is not None:
         total = runs.total(worker, start)
     if document["total_tokens"] != total:
         raise DoesNotHoldError(f"total_tokens: the run has {total}, not {document['total_tokens']}")
     return total
 
 
-def _proven(runs: ExactRuns, targets: set[int]) -> tuple[int, str]:
-    """Return a bound proven here, the largest of `targets` if that is not too much, and how."""
+def _proven(runs: ExactRuns, bound: int, total: int | None) -> tuple[int, str]:
+    """Return a bound proven here, and how: up to the total, if that is not too much.
+
+    Raises
+    ------
+    DoesNotHoldError
+        If there is a run below the claimed bound.
+    """
     forced = runs.forced()
-    for target in sorted(targets, reverse=True):
+    for target in sorted({bound, bound if total is None else total}, reverse=True):
         if forced >= target:
             break
         try:
-            less = least_below(runs, target)
+            least = least_below(runs, target)
         except TooLongError:
             continue
-        return target if less is None else less, TRIED
+        if least is None:
+            return target, TRIED
+        _refuse_below(bound, least)
+        return least, TRIED
+    if forced < bound:
+        _refuse_below(bound, some_below(runs, bound))
     return forced, FORCED
+
+
+def _refuse_below(bound: int, total: int | None) -> None:
+    if total is not None and total < bound:
+        raise DoesNotHoldError(f"bound_tokens: a run has {total} in all, below {bound}")

@@ -7,8 +7,9 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates.exact_json import rational, written
+from olprouting.certificates.period_search import TooLongError, worth_more
 from olprouting.certificates.period_value import ExactPeriod
-from olprouting.certificates.status import check_status
+from olprouting.certificates.status import check_status, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 if TYPE_CHECKING:
@@ -19,13 +20,11 @@ TOLERANCE = Fraction(1, 10**9)
 """Relative error that a file may contain, since linear programs are solved in doubles: of a row to
 its capacity (at least 1), of a value or bound to the bound (at least the largest reward)."""
 
-NOT_CHECKED = (
-    "solver", "rows", "rows_in_full", "wall_s", "build_s", "limit_s", "threads", "seed", "message",
-    "priced.source", "priced.unique",
+ABOUT_THE_RUN = (
+    "solver", "rows", "wall_s", "build_s", "limit_s", "threads", "seed", "message",
 )  # fmt: skip
 
-OF_ALL_REQUESTS = ("lp", "dual", "reduced-dual", "lp-relaxation")
-"""Prices of these sources bound the whole period's value."""
+_SOURCES = ("lp-relaxation", "fixed-integers")
 
 
 def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verification:
@@ -44,56 +43,79 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
     """
     period = ExactPeriod.from_document(instance)
     whole = result["form"] == "integer"
-    if result["form"] not in ("lp", "dual", "reduced-dual", "integer"):
-        raise DoesNotHoldError(f"form: there is no {result['form']!r}")
     _check_facts(period, instance, result)
     value, excess = _primal(period, result, whole=whole)
     if value is None and result["value"] is not None:
         raise DoesNotHoldError("value: there is one without x")
-    proven = _dual(period, result)
-    if whole and proven is not None and all(r.denominator == 1 for r in period.rewards):
-        proven = Fraction(floor(proven))  # then the optimum is whole too
+    dual = _dual(period, result)
+    proven, words = (None, "no prices") if dual is None else dual
     bound = None if result["bound"] is None else Fraction(rational(result["bound"]))
     scale = _scale(period, proven or bound)
-    if bound is not None and proven is not None and not whole:
-        _agree("bound", bound, proven, scale)
     if value is not None and bound is not None and bound < value - TOLERANCE * scale:
         raise DoesNotHoldError(f"bound {float(bound)!r} is below the value {float(value)!r}")
+    if bound is not None and not whole:
+        if proven is not None:
+            _agree("bound", bound, proven, scale)
+        elif result["stop_reason"] != "error":  # then prices are withheld, and the bound is kept
+            raise DoesNotHoldError(f"bound: no prices are there that prove {float(bound)!r}")
     check_status(result, sense=-1)
-    verdict = _verdict(value, bound, proven, scale)
-    gap = None if value is None or proven is None else written(proven - value)
+    if bound is not None and whole and (proven is None or bound < proven):
+        proven, words = _searched(period, result, value, (proven, words), scale)
+    resting = bound is not None and (proven is None or bound < proven - TOLERANCE * scale)
+    if excess:
+        words += f"; x exceeds a row by {float(excess):.1g} of it, by rounding"
+    if resting:
+        words += f"; {result['solver']} claims {float(rational(result['bound']))!r}"
     return Verification(
         kind=f"period ({result['form']})",
-        verdict=verdict,
+        verdict=_verdict(value, proven, scale, resting=resting),
         value=None if value is None else written(value),
         bound=None if proven is None else written(proven),
-        gap=gap,
-        proof=_in_words(result, proven, excess, verdict),
-        not_checked=NOT_CHECKED
-        if proven is not None or result["priced"] is None
-        else (*NOT_CHECKED, "priced (of the requests left waiting)"),
+        gap=None if value is None or proven is None else written(proven - value),
+        proof=words,
+        not_checked=claims(result["stop_reason"], "bound", "status", resting=resting)
+        + _unproven_prices(result["priced"], value, dual, scale),
+        about_the_run=(*ABOUT_THE_RUN, *reported(result["stop_reason"])),
     )
+
+
+def _unproven_prices(
+    priced: dict[str, Any] | None,
+    value: Fraction | None,
+    dual: tuple[Fraction, str] | None,
+    scale: Fraction,
+) -> tuple[str, ...]:
+    """Return the claims of prices that are not checked.
+
+    They are optimal if starts are worth what they prove; not by themselves, nor for a program of
+    the requests left waiting.
+    """
+    if priced is None or dual is None:
+        return ()
+    met = value is not None and abs(dual[0] - value) <= TOLERANCE * scale
+    optimal = met and priced["source"] != "fixed-integers"
+    unique = () if priced["unique"] is None else ("priced.unique",)
+    return unique if optimal else ("priced", *unique)
 
 
 def _check_facts(period: ExactPeriod, instance: dict[str, Any], result: dict[str, Any]) -> None:
     """Check what a result repeats of its problem."""
     if result["period"] != period.first:
         raise DoesNotHoldError(f"period: the problem's is {period.first}, not {result['period']}")
-    clipped = instance.get("clipped", 0)
+    residuals = [device[name] for device in instance["devices"] for name in ("slots", "kv_tokens")]
+    clipped = instance.get("clipped", 0) + sum(1 for row in residuals for one in row if one < 0)
     if result["clipped"] != clipped:
         raise DoesNotHoldError(f"clipped: {clipped} residuals were, not {result['clipped']}")
-    oversize = [j for j in range(len(period.rewards)) if not _fits(period, j)]
+    oversize = [j for j in range(len(period.rewards)) if not period.fits_whole(j)]
     if result["oversize"] != oversize:
         raise DoesNotHoldError(f"oversize: requests {oversize} are, not {result['oversize']}")
-
-
-def _fits(period: ExactPeriod, request: int) -> bool:
-    """Whether a request fits whole on some device, alone."""
-    held = period.held[request]
-    return any(
-        all(slots[age] >= 1 and tokens[age] >= held + age for age in range(period.active[request]))
-        for slots, tokens in zip(period.slots, period.kv_tokens, strict=True)
-    )
+    rows = 2 * period.devices * period.remaining
+    if result["rows_in_full"] != rows:
+        raise DoesNotHoldError(f"rows_in_full: the program as written has {rows}")
+    if result["priced"] is not None:
+        known = _SOURCES if result["form"] == "integer" else (result["form"],)
+        if result["priced"]["source"] not in known:
+            raise DoesNotHoldError(f"priced.source: it must be {' or '.join(known)}")
 
 
 def _primal(
@@ -142,11 +164,48 @@ def _check_rows(
     return worst
 
 
-def _dual(period: ExactPeriod, result: dict[str, Any]) -> Fraction | None:
-    """Return the bound that the prices prove, or None where they do not price all requests."""
+def _dual(period: ExactPeriod, result: dict[str, Any]) -> tuple[Fraction, str] | None:
+    """Return the bound that the prices prove, and how, or None where there are none.
+
+    Whatever prices >= 0 are given, they bound the value of the whole period. Requests that fit
+    whole on no device cannot start whole, and a linear program may have left them out.
+    """
     priced = result["priced"]
-    if priced is None or priced["source"] not in OF_ALL_REQUESTS:
+    if priced is None:
         return None
+    batch, memory = _prices(period, priced)
+    options = period.option_values(batch, memory)
+    claimed = _vector("option_values", priced["option_values"], len(options))
+    scale, oversize = _scale(period, None), set(result["oversize"])
+    left_out = {j for j in oversize if claimed[j] == 0}
+    if left_out != oversize or all(options[j] <= TOLERANCE * scale for j in oversize):
+        left_out = set()
+    absent = set(left_out)
+    if priced["source"] == "fixed-integers":
+        absent |= {j for j, row in enumerate(result["x"] or []) if sum(row) > 0}
+    for j, (given, exact) in enumerate(zip(claimed, options, strict=True)):
+        here = Fraction(0) if j in absent else exact
+        _agree(f"priced.option_values[{j}]", given, here, max(scale, here))
+    words = f"prices >= 0 bound every value (tolerance {float(TOLERANCE):g}, relative)"
+    if result["form"] == "integer":
+        proven = period.only(_whole(period)).dual_value(batch, memory)
+        if all(reward.denominator == 1 for reward in period.rewards):
+            proven = Fraction(floor(proven))  # then the optimum is whole too
+        return proven, words
+    if left_out:
+        if any(sum(result["x"][j]) > 0 for j in left_out if result["x"] is not None):
+            raise DoesNotHoldError("x: a request is started that the prices leave out")
+        words += f"; requests {sorted(left_out)} fit whole nowhere and are left out"
+    kept = [j for j in range(len(options)) if j not in left_out]
+    return period.only(kept).dual_value(batch, memory), words
+
+
+def _whole(period: ExactPeriod) -> list[int]:
+    """Return the requests that can start whole."""
+    return [j for j in range(len(period.rewards)) if period.fits_whole(j)]
+
+
+def _prices(period: ExactPeriod, priced: dict[str, Any]) -> tuple[Table, Table]:
     batch, memory = (
         _table(name, priced[name], period.devices, period.remaining) for name in ("batch", "memory")
     )
@@ -154,13 +213,41 @@ def _dual(period: ExactPeriod, result: dict[str, Any]) -> Fraction | None:
         for g, row in enumerate(table):
             if min(row) < 0:
                 raise DoesNotHoldError(f"priced.{name}: a price of device {g} is negative")
-    claimed = _vector("option_values", priced["option_values"], len(period.rewards))
-    scale = _scale(period, None)
-    for j, (given, exact) in enumerate(
-        zip(claimed, period.option_values(batch, memory), strict=True)
-    ):
-        _agree(f"priced.option_values[{j}]", given, exact, max(scale, exact))
-    return period.dual_value(batch, memory)
+    return batch, memory
+
+
+def _searched(
+    period: ExactPeriod,
+    result: dict[str, Any],
+    value: Fraction | None,
+    proven: tuple[Fraction | None, str],
+    scale: Fraction,
+) -> tuple[Fraction | None, str]:
+    """Return the bound of an integer program, and how it was proven, after a search of its starts.
+
+    Raises
+    ------
+    DoesNotHoldError
+        If whole starts are worth more than the claimed bound.
+    """
+    bound = Fraction(rational(result["bound"]))
+    most = bound + TOLERANCE * scale
+    nothing = [[0] * period.remaining] * period.devices
+    priced = result["priced"]
+    batch, memory = (nothing, nothing) if priced is None else _prices(period, priced)
+    startable = period.only(_whole(period))
+    try:
+        for target in (*(() if value is None else (value,)), bound, most):
+            better = worth_more(startable, target, batch, memory)
+            if better is None:
+                return target, "all whole starts that the prices do not rule out were tried"
+            if better > most:
+                raise DoesNotHoldError(
+                    f"bound: it is {float(bound)!r}, but starts worth {float(better)!r} exist"
+                )
+    except TooLongError:
+        pass
+    return proven
 
 
 def _table(name: str, rows: Any, height: int, width: int) -> list[list[Number]]:
@@ -185,28 +272,13 @@ def _agree(name: str, claimed: Number, exact: Fraction, scale: Fraction) -> None
 
 
 def _verdict(
-    value: Fraction | None, bound: Fraction | None, proven: Fraction | None, scale: Fraction
+    value: Fraction | None, proven: Fraction | None, scale: Fraction, *, resting: bool
 ) -> Verdict:
-    if value is None and bound is None:
-        return Verdict.NOTHING
-    if proven is None:
-        return Verdict.BOUNDED if bound is None else Verdict.VALUE_ONLY
-    if value is not None and proven == value:
+    if resting:
+        return Verdict.VALUE_ONLY
+    if value is None or proven is None:
+        return Verdict.NOTHING if value is None and proven is None else Verdict.BOUNDED
+    if proven == value:
         return Verdict.OPTIMAL
-    if value is not None and abs(proven - value) <= TOLERANCE * scale:
-        return Verdict.WITHIN_TOLERANCE
-    resting = bound is not None and bound < proven - TOLERANCE * scale
-    return Verdict.VALUE_ONLY if resting else Verdict.BOUNDED
-
-
-def _in_words(
-    result: dict[str, Any], proven: Fraction | None, excess: Fraction, verdict: Verdict
-) -> str:
-    said = "no prices of all requests"
-    if proven is not None:
-        said = f"prices >= 0 bound every value (tolerance {float(TOLERANCE):g}, relative)"
-    if excess:
-        said += f"; x exceeds a row by {float(excess):.1g} of it, by rounding"
-    if verdict is Verdict.VALUE_ONLY:
-        said += f"; {result['solver']} claims {float(rational(result['bound']))!r}"
-    return said
+    within = abs(proven - value) <= TOLERANCE * scale
+    return Verdict.WITHIN_TOLERANCE if within else Verdict.BOUNDED

@@ -27,6 +27,16 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Exit 1 also where `not_checked` names a claim: a bound, and what follows from "
+            "it, that was neither proven nor refuted, or prices whose optimality or uniqueness was "
+            "not. `about_the_run` (names, times, versions, the solver's words) does not count: "
+            "no file can prove it.",
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the finding as JSON.")] = False,
 ) -> None:
     """Recompute all that a saved result claims in exact arithmetic; exit 1 if it does not hold."""
@@ -37,7 +47,7 @@ def verify(
     if file.suffix == ".jsonl":
         if instance is not None:
             raise InputError(f"--instance {instance}: {file} holds certificates of many instances")
-        _verify_lines(file, as_json=as_json)
+        _verify_lines(file, strict=strict, as_json=as_json)
         return
     other = None if instance is None else read_text(instance)
     try:
@@ -49,9 +59,14 @@ def verify(
             typer.echo(f"olprouting: {file} does not hold: {error}", err=True)
         raise typer.Exit(1) from None
     typer.echo(json.dumps(finding.to_document()) if as_json else finding.summary())
+    if strict and finding.not_checked:
+        typer.echo(
+            f"olprouting: {file}: --strict: not checked: {', '.join(finding.not_checked)}", err=True
+        )
+        raise typer.Exit(1)
 
 
-def _verify_lines(file: Path, *, as_json: bool) -> None:
+def _verify_lines(file: Path, *, strict: bool, as_json: bool) -> None:
     from olprouting.certificates import verify_lines
     from olprouting.cli.progress import progress_bar
 
@@ -64,5 +79,11 @@ def _verify_lines(file: Path, *, as_json: bool) -> None:
             typer.echo(f"olprouting: {file}, line {line} does not hold: {reason}", err=True)
         for what in findings.missing:
             typer.echo(f"olprouting: {file} lacks {what}", err=True)
-    if not findings.holds:
+    open_claims = findings.not_checked if strict else 0
+    if open_claims:
+        typer.echo(
+            f"olprouting: {file}: --strict: claims of {open_claims} certificates are not checked",
+            err=True,
+        )
+    if open_claims or not findings.holds:
         raise typer.Exit(1)

@@ -97,3 +97,10 @@ def test_no_proof_is_begun_when_time_is_over() -> None:
     kinds = [proof["kind"] for proof in proofs(entry.load(), pairs)]
     assert kinds == ["zero", "search"]
     assert list(proofs(entry.load(), pairs, 0)) == [NO_PROOF]
+
+
+def test_a_worker_of_very_many_slots_is_no_case_for_a_search() -> None:
+    """Even sizes beside an odd load: the optimum is 1, the relaxation's 0, and only a search could
+    tell. Regression: it went as deep as a worker has slots, beyond what Python allows."""
+    decision = Decision([[0], [4001]], [1500, 1], [2] * 1000 + [4] * 600)
+    assert find_search(decision, exactly(decision), Fraction(1)) is None

@@ -25,6 +25,7 @@ from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.peak_flow import peaks_at
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
 from olprouting.instances import Decision, StopReason
+from olprouting.library.catalogue import entries
 
 
 def exactly(decision: Decision) -> ExactDecision:
@@ -109,17 +110,29 @@ def test_a_time_out_keeps_its_gap() -> None:
     finding = verify(json.dumps(certificate(decision, result)))
     assert finding.verdict is Verdict.BOUNDED
     assert Fraction(finding.gap) > 0
+    # why it stopped is the solver's word, and said to be
+    assert "stop_reason" in finding.about_the_run
+    assert finding.not_checked == ()
 
 
-def test_a_proof_that_is_not_in_the_file_is_named() -> None:
-    """Two workers, one slot each, sizes 1, 5 and 9 beside loads 0 and 3: optimum 1, relaxed 0."""
-    decision = Decision([[0], [3]], [1, 1], [1, 5, 9])
-    result = exact.solve(decision, solver="highs")
-    saved = certificate(decision, result)
-    saved["proof"] = {"kind": "zero", "bound": "0"}
+def test_a_bound_that_nobody_can_redo_rests_on_the_solver() -> None:
+    """A named instance whose bound is out of reach: the verdict says so, and what follows from it.
+    Catches a search that takes too long for a proof."""
+    saved = entries()["burst-g4-w16"].certificate("imbalance")
     finding = verify(json.dumps(saved))
     assert finding.verdict is Verdict.VALUE_ONLY
-    assert "highs claims 1.0" in finding.proof
+    assert finding.not_checked == ("bound", "status")
+    assert "claims 776.0" in finding.proof
+
+
+def test_a_proof_that_is_not_in_the_file_is_found() -> None:
+    """Two workers, one slot each, sizes 1, 5 and 9 beside loads 0 and 3: optimum 1, relaxed 0.
+    Regression: the bound rested on the solver, however small the decision."""
+    decision = Decision([[0], [3]], [1, 1], [1, 5, 9])
+    saved = certificate(decision, exact.solve(decision, solver="highs"))
+    saved["proof"] = {"kind": "zero", "bound": "0"}
+    finding = verify(json.dumps(saved))
+    assert (finding.verdict, finding.bound, finding.not_checked) == (Verdict.OPTIMAL, "1", ())
 
 
 def test_nothing_found_is_nothing_proven(e2) -> None:

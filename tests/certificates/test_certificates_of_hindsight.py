@@ -98,15 +98,15 @@ def test_a_changed_document_fails_or_is_still_true(forged) -> None:
     """What is accepted is named as unchecked, or true: with a forged fingerprint, another problem
     with the same figures."""
     document = solved(random_problem(4)).to_document()
-    not_checked = verify(json.dumps(document)).not_checked
+    unchecked = verify(json.dumps(document)).about_the_run
     for path, changed in changes(document):
         attempt = refingerprinted(changed) if forged and path[0] == "problem" else changed
         try:
             verify(json.dumps(attempt))
         except (DoesNotHoldError, InputError):
-            assert path[0] not in not_checked
+            assert path[0] not in unchecked
             continue
-        if path[0] not in not_checked:
+        if path[0] not in unchecked:
             # the library's own reader, which shares nothing with the check, agrees
             problem = ("problem",) if forged else ()
             assert path[0] in (*problem, "prices", "device", "start_period"), path
@@ -132,7 +132,7 @@ def test_the_reason_names_what_is_wrong() -> None:
     ):
         with pytest.raises(DoesNotHoldError, match=reason):
             verify(json.dumps({**document, **change}))
-    with pytest.raises(InputError, match="not a olprouting/hindsight/1 document"):
+    with pytest.raises(InputError, match=r"^certificate: prices: expected an object, found 3$"):
         verify(json.dumps({**document, "prices": 3}))
 
 
@@ -152,7 +152,7 @@ def test_a_result_for_another_problem_is_refused() -> None:
         with pytest.raises(DoesNotHoldError, match="its SHA-256 is not problem_sha256"):
             verify(json.dumps(text))
     del document["problem_sha256"]
-    with pytest.raises(InputError, match="not a olprouting/hindsight/1 document"):
+    with pytest.raises(InputError, match=r"found no problem_sha256$"):
         verify(json.dumps(document))
     with pytest.raises(InputError, match="instance: line 1"):
         verify(json.dumps(other), instance="no json")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from olprouting.certificates.listing import listing
 from olprouting.cli.solve import solve
 from olprouting.cli.verify import verify
 from olprouting.errors import InputError
@@ -128,6 +129,54 @@ def test_what_gaps_saves_holds_line_by_line(tmp_path: Path) -> None:
     assert run.exit_code == 1
     assert run.stdout == "     5  optimal, proven again\n     1  missing\n"
     assert run.stderr.startswith(f"olprouting: {path} lacks line 1 as written (jsq, iteration ")
+
+
+def unproven() -> dict[str, Any]:
+    """A result whose bound nobody can redo in short time, with a choice as good as it."""
+    document = library_entries()["gaps-g8-p40-h20"].certificate("imbalance")
+    value = document["result"]["objective"]
+    choice = {"policy": "x", "iteration": 1, "value_tokens": value, "gap_tokens": 0.0}
+    return document | {"choice": choice | {"assignment": document["result"]["assignment"]}}
+
+
+def test_strict_fails_on_what_is_not_checked_and_on_nothing_else(tmp_path: Path) -> None:
+    """Times and versions do not count: then it would fail on every file. A bound that rests on the
+    solver does, with what follows from it; so do prices that nobody showed to be the only ones."""
+    proven = str(saved("e2", tmp_path))
+    assert CliRunner().invoke(app, ["verify", proven, "--strict"]).exit_code == 0
+    resting = tmp_path / "resting.json"
+    resting.write_text(json.dumps(unproven()))
+    for path, claims in (
+        (resting, "bound, status, choice.gap_tokens"),
+        (saved("e3", tmp_path), "priced.unique"),
+    ):
+        assert CliRunner().invoke(app, ["verify", str(path)]).exit_code == 0
+        run = CliRunner().invoke(app, ["verify", str(path), "--strict", "--json"])
+        assert run.exit_code == 1
+        assert json.loads(run.stdout)["holds"]
+        assert run.stderr == f"olprouting: {path}: --strict: not checked: {claims}\n"
+
+
+def test_strict_counts_the_lines_that_are_not_checked(tmp_path: Path) -> None:
+    path = tmp_path / "certificates.jsonl"
+    lines = [json.dumps(unproven())]
+    path.write_text("\n".join([*lines, json.dumps(listing(lines))]))
+    run = CliRunner().invoke(app, ["verify", str(path), "--json"])
+    assert (run.exit_code, json.loads(run.stdout)["not_checked"]) == (0, 1)
+    run = CliRunner().invoke(app, ["verify", str(path), "--strict"])
+    assert run.exit_code == 1
+    said = "--strict: claims of 1 certificates are not checked"
+    assert run.stderr.endswith(f"olprouting: {path}: {said}\n")
+
+
+def test_a_schema_that_is_no_text_is_one_line(tmp_path: Path) -> None:
+    """Regression: a list in place of the schema ended in a traceback."""
+    path = tmp_path / "schema.json"
+    for schema in ([1], {"a": 1}, 7, None, "x" * 10_000):
+        path.write_text(json.dumps({"schema": schema}))
+        run = CliRunner().invoke(app, ["verify", str(path)])
+        assert isinstance(run.exception, InputError)
+        assert len(str(run.exception)) < 400
 
 
 def test_a_hindsight_result_for_another_problem_is_refused(tmp_path: Path) -> None:
