@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -36,7 +37,7 @@ def check_status(result: dict[str, Any], *, sense: int) -> None:
         raise DoesNotHoldError(f"status {result['status']!r} does not follow from {stop!r}")
     check_stop(stop)
     gap = _gap(value, bound, sense)
-    if stop == "optimal" and gap != 0:
+    if stop == "optimal" and gap != 0 and not _rounded_apart(value, bound, sense):
         raise DoesNotHoldError("status: 'optimal' means that value and bound are equal")
     if "absolute_gap" in result:
         scale = max([LEAST_SCALE, *(abs(Fraction(rational(f))) for f in (value, bound) if f)])
@@ -78,6 +79,13 @@ def claims(stop: str, *fields: str, resting: bool) -> tuple[str, ...]:
     if not resting:
         return ()
     return fields if stop == "optimal" else fields[:1]
+
+
+def _rounded_apart(value: Any, bound: Any, sense: int) -> bool:
+    """Whether value and bound may be one fraction: to the nearest double, and to the safe side."""
+    if value is None or bound is None or rational(value).denominator == 1:
+        return False
+    return math.nextafter(float(rational(value)), -sense * math.inf) == float(rational(bound))
 
 
 def _gap(value: Any, bound: Any, sense: int) -> Fraction | None:

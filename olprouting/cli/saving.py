@@ -113,4 +113,6 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {reason(error)}") from None
+        raise InputError(
+            f"{folder}: cannot write there: {reason(error)}; give another folder (--out)"
+        ) from None

@@ -131,6 +131,8 @@ class BidPriceOptions:
         _named("record", self.record, ("period", "request"))
         _named("n_remain", self.n_remain, ("slots", "arrivals", "known"))
         _named("positions", self.positions, ("absolute", "relative"))
+        if not isinstance(self.reward_normalizer, str):
+            positive("reward_normalizer", self.reward_normalizer)
         _at_least_one("exact_every", self.exact_every)
         for name in ("guard_window", "reject_after"):
             if getattr(self, name) is not None:

@@ -239,7 +239,7 @@ def document():
         ({"admission_iteration": [1, 1, 3]}, "request 2 waits beside a free slot in iteration 2"),
         ({"problem_sha256": "0"}, "problem_sha256 is stated as"),
         ({"problem": {}}, "problem lacks"),
-        ({"problem": 3}, "not a olprouting/hindsight-imbalance/1 document"),
+        ({"problem": 3}, "problem must be an object, found 3"),
         ({"stop_reason": "tired"}, "not a olprouting/hindsight-imbalance/1 document"),
         ({"schema": "olprouting/hindsight/1"}, "schema"),
     ],

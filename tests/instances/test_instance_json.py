@@ -128,7 +128,6 @@ def test_a_wrong_result_document_is_refused(text) -> None:
     [
         (0, 0, 0.0, 0.0),
         (1, 0, 1.0, 1.0),
-        (0, 1, 1.0, 1e9),  # a maximisation: nothing found, bound 1
         (20_000, 19_999, 1.0, 1 / 20_000),
         (Fraction(1, 3), Fraction(1, 3), 0.0, 0.0),
         (None, 3, None, None),
@@ -140,6 +139,13 @@ def test_gaps_follow_one_convention(incumbent, bound, absolute, relative) -> Non
     assert absolute_gap(incumbent, bound) == absolute
     close = relative if relative is None else pytest.approx(relative, rel=1e-15)
     assert relative_gap(incumbent, bound) == close
+
+
+def test_a_maximisation_has_its_bound_above() -> None:
+    """Nothing found, bound 1; and the other way round a contradiction, which keeps its sign."""
+    assert absolute_gap(0, 1, maximise=True) == 1
+    assert relative_gap(0, 1, maximise=True) == pytest.approx(1e9, rel=1e-15)
+    assert absolute_gap(0, 1) == -1
 
 
 @pytest.mark.parametrize("stop", [StopReason.TIME_LIMIT, StopReason.NODE_LIMIT])

@@ -141,7 +141,7 @@ def test_formats_escape_what_names_may_hold():
     table = pd.DataFrame({"policy": ["a|b_c%"], "x": ["1 ± 2"]})
     assert r"a\|b_c%" in to_markdown(table, "t", "n")
     latex = to_latex(table, "50%", "n")
-    assert r"a|b\_c\%" in latex
+    assert r"a\textbar{}b\_c\%" in latex
     assert r"50\%" in latex
 
 
