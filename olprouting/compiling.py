@@ -7,6 +7,7 @@ import hashlib
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -53,11 +54,25 @@ def summing(function: Kernel) -> Kernel:
 def _cached(function: Kernel, liberties: set[str]) -> Kernel:
     if INTERPRETED:  # compiled code divides by zero and wraps integers around in silence
         return np.errstate(all="ignore")(function)
-    cache = os.environ.get(CACHE_SWITCH, "1") != "0"
-    dispatcher = njit(function, cache=cache, error_model="numpy", fastmath=liberties)
-    if cache:
-        dispatcher._cache._cache_file._source_stamp = source_stamp(function)
+    dispatcher = njit(function, error_model="numpy", fastmath=liberties)
+    if os.environ.get(CACHE_SWITCH, "1") != "0":
+        with suppress(RuntimeError):  # there is no folder that may be written to
+            dispatcher.enable_caching()
+            cache = dispatcher._cache
+            cache._cache_file._source_stamp = source_stamp(function)
+            cache.save_overload = _without_disk_errors(cache.save_overload)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _without_disk_errors(save: Callable[..., None]) -> Callable[..., None]:
+    """Return a `save` to which a full disk is no error: the next process compiles again."""
+
+    @functools.wraps(save)
+    def try_to_save(*arguments: Any) -> None:
+        with suppress(OSError):
+            save(*arguments)
+
+    return try_to_save
 
 
 def is_warm(kernel: Callable[..., Any]) -> bool:
