@@ -59,10 +59,10 @@ TESTS: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("tests/exact/test_exact_check.py", "tests/exact/test_exact_check_limits.py"),
     ),
     (
-        "olprouting/exact/solve.py",
+        "olprouting/exact/",
         tuple(
             f"tests/exact/test_exact_{name}.py"
-            for name in ("known", "check", "warm_start", "stopping", "options", "limits")
+            for name in ("contradictions", "scales", "gap", "warm_start", "options", "cli")
         ),
     ),
     ("olprouting/prices/", ("tests/prices",)),

@@ -82,6 +82,13 @@ def test_an_assignment_that_is_none_is_an_error(lying, e2: Decision) -> None:
     assert "highs returned an assignment that is none: worker 2 gets 3" in result.message
 
 
+def test_no_imbalance_is_negative(lying) -> None:
+    """Perfect balance is its own proof, whether or not a solver reports a bound."""
+    lying(StopReason.TIME_LIMIT, ((0, 0), (1, 1), (2, 1)), None)
+    result = solve(Decision([[10], [4]], [1, 2], [2, 4, 4]))
+    assert (result.objective, result.bound, result.status) == (0, 0, "time_limit")
+
+
 def test_a_true_claim_stands(lying, e2: Decision) -> None:
     """The control: the same way of lying, with the truth."""
     lying(StopReason.OPTIMAL, ((0, 2), (1, 1), (2, 2)), 1)
