@@ -24,6 +24,9 @@ from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Policy, R
 if TYPE_CHECKING:
     from types import ModuleType
 
+LARGEST_OPTION = 2**31 - 1
+"""Windows, numbers of slots and the like are no larger."""
+
 MAX_ENUMERATED_WINDOW = 12
 """Up to this R_max Stage 2 enumerates subsets, beyond it searches reachable totals."""
 
@@ -93,15 +96,15 @@ class PolicyOptions:
             if getattr(self, name) not in allowed:
                 raise unknown_name(name, str(getattr(self, name)), allowed)
         ranges = {
-            "horizon": (_whole(self.horizon, 0), "a whole number >= 0"),
+            "horizon": (_whole(self.horizon, 0), f"a whole number >= 0 and <= {LARGEST_OPTION}"),
             "beta": (0 < self.beta < float("inf"), "finite and > 0"),
             "gamma": (0 < self.gamma <= 1, "in (0, 1]"),
-            "r_max": (_whole(self.r_max, 1), "a whole number >= 1"),
-            "s_greedy": (_whole(self.s_greedy, 0), "a whole number >= 0"),
+            "r_max": (_whole(self.r_max, 1), f"a whole number >= 1 and <= {LARGEST_OPTION}"),
+            "s_greedy": (_whole(self.s_greedy, 0), f"a whole number >= 0 and <= {LARGEST_OPTION}"),
         }
         for name, (fits, expected) in ranges.items():
             if not fits:
-                raise InputError(f"{name} = {getattr(self, name)} must be {expected}")
+                raise InputError(f"{name} = {shown(getattr(self, name))} must be {expected}")
         require_memory(f"horizon = {shown(self.horizon)}", 32 * (self.horizon + 1))
         require_memory(f"r_max = {shown(self.r_max)}", 16 * self.r_max)
         if self.subset_search == "enumerate" and self.r_max > 20:
@@ -122,7 +125,7 @@ class PolicyOptions:
 
 
 def _whole(value: object, at_least: int) -> bool:
-    return isinstance(value, int | np.integer) and bool(value >= at_least)
+    return isinstance(value, int | np.integer) and at_least <= int(value) <= LARGEST_OPTION
 
 
 Factory = Callable[[int, PolicyOptions], Policy]

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError
+from olprouting.instances._checks import MAX_EXACT_TOKENS, whole
 
 SUM_TOLERANCE = 1e-9
 """How far probabilities may be from summing to 1; they are then scaled to do so."""
@@ -126,7 +127,7 @@ def as_law(prompt_law: PromptLaw | int | npt.ArrayLike) -> PromptLaw:
 
 
 def check_model(p: float, workers: int, slots: int) -> None:
-    """Refuse a p outside (0, 1) and numbers of workers or slots below 1.
+    """Refuse a p outside (0, 1) and numbers of workers or slots outside 1..2^53.
 
     Raises
     ------
@@ -136,8 +137,7 @@ def check_model(p: float, workers: int, slots: int) -> None:
     if not 0 < p < 1:
         raise InputError(f"p = {p:g} must lie strictly between 0 and 1")
     for name, value in (("workers", workers), ("slots", slots)):
-        if value < 1:
-            raise InputError(f"{name} = {value} must be >= 1")
+        whole(name, value, 1, MAX_EXACT_TOKENS)
 
 
 def _column(name: str, values: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LIMIT_S = 20.0
 """Seconds that a case may take before it counts as hanging."""
 
-NOTES = ("compiling the ", "note: ", "wrote ")
+NOTES = ("compiling the ", "note: ", "WARNING: ", "wrote ")
 """Lines on stderr that are no error."""
 
 
@@ -49,12 +49,14 @@ class Outcome:
         return None
 
 
-def command(*words: str) -> Outcome:
+def command(*words: str, limit_s: float = LIMIT_S) -> Outcome:
     """Run ``olprouting`` with these words."""
-    return outcome_of(main, words)
+    return outcome_of(main, words, limit_s)
 
 
-def outcome_of(run: Callable[[], object], words: Sequence[str] = ()) -> Outcome:
+def outcome_of(
+    run: Callable[[], object], words: Sequence[str] = (), limit_s: float = LIMIT_S
+) -> Outcome:
     """Run something that ends as commands do."""
     out, err = io.StringIO(), io.StringIO()
     code, trace = 0, ""
@@ -62,7 +64,7 @@ def outcome_of(run: Callable[[], object], words: Sequence[str] = ()) -> Outcome:
         patch.object(sys, "argv", ["olprouting", *words]),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
-        _limited(),
+        _limited(limit_s),
     ):
         try:
             run()
@@ -74,12 +76,12 @@ def outcome_of(run: Callable[[], object], words: Sequence[str] = ()) -> Outcome:
 
 
 @contextlib.contextmanager
-def _limited() -> Iterator[None]:
+def _limited(limit_s: float) -> Iterator[None]:
     def stop(number: int, frame: object) -> None:
-        raise TimeoutError(f"still running after {LIMIT_S:g} s")
+        raise TimeoutError(f"still running after {limit_s:g} s")
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, LIMIT_S)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
     try:
         yield
     finally:

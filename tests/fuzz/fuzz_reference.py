@@ -54,6 +54,11 @@ def _require(condition: bool, what: str) -> None:
         raise InvalidError(what)
 
 
+def _weight(value: Any) -> int | Fraction:
+    _require(type(value) in (int, Fraction), "a number")
+    return value
+
+
 def _number(value: Any) -> int | Fraction:
     _require(type(value) in (int, Fraction), "a number")
     _require(type(value) is int or abs(value) < 2**53, "a double that is exact")
@@ -131,7 +136,7 @@ def period(data: bytes) -> Fraction:
     _require(document["kernel"] in ("decode", "mixed"), "kernel")
     mixed = document["kernel"] == "mixed"
     _only(document["weights"], {"alpha", "beta", "gamma", "sigma", "zeta1", "zeta2"})
-    weights = {name: _number(value) for name, value in document["weights"].items()}
+    weights = {name: _weight(value) for name, value in document["weights"].items()}
     _require(all(value >= 0 for value in weights.values()), "weights >= 0")
     t1, t2 = _number(document["t1"]), _number(document["t2"])
     _require(t1 >= 1 and t2 >= 1, "thresholds >= 1")

@@ -127,13 +127,13 @@ OPTIONS = {
     "prices": (
         "--requests=15 --devices=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
         "--t2=5 --weights=tail-latency --noise=0 --steps=5 --step-size=0.1 --batch=2 --sample=1 "
-        "--policies=bid-price --time-limit=1 --seed=0 --normalizer=auto --n-remain=oracle"
+        "--policies=bid-price --time-limit=1 --seed=0 --normalizer=auto --n-remain=slots"
     ),
     "hindsight": (
         "--requests=6 --devices=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
         "--t2=5 --weights=tail-latency --time-limit=0.2 --gap=0.5 --seed=0 --policies=jsq"
     ),
-    "traces info": "--requests=30 --seed=0",
+    "traces info azure-2023-conv-like": "--seed=0 --start-s=0 --duration-s=9",
     "forecast evaluate": "--trace=azure-2023-conv-like --requests=200 --horizon=5 --seed=0",
     "instances list": "--kind=decision",
 }

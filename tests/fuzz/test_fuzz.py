@@ -58,6 +58,7 @@ def test_spoilt_input_ends_in_an_answer_or_one_line(kind, valid, tmp_path, reque
     cases = -(-request.config.getoption("--fuzz-cases") // len(KINDS))
     seed = request.config.getoption("--fuzz-seed")
     faults = []
+    _compile(kind)
     for case in range(cases):
         rng = np.random.default_rng([seed, zlib.crc32(kind.encode()), case])
         if kind in OPTIONS:
@@ -76,6 +77,15 @@ def test_spoilt_input_ends_in_an_answer_or_one_line(kind, valid, tmp_path, reque
             faults.append(f"case {case}: {shown}\n{fault}")
     if faults:
         pytest.fail(f"{len(faults)} of {cases} cases\n\n" + "\n\n".join(faults), pytrace=False)
+
+
+def _compile(kind: str) -> None:
+    """Run the command once as it should be: compilation, a minute perhaps, is no hang."""
+    words = (*kind.split(), *OPTIONS[kind].split()) if kind in OPTIONS else ()
+    if kind in ("model", "rule", "replay"):
+        words = (*RUN, "--policy=brh", "--horizon=3")
+    if words:
+        assert command(*words, limit_s=300).code == 0
 
 
 def _options(kind: str, rng: np.random.Generator) -> list[str]:

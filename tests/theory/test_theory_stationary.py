@@ -178,7 +178,7 @@ def test_extreme_p_stays_finite(p):
     ("arguments", "options", "message"),
     [
         ((5, 1.0, 2, 2), {}, "p = 1 must lie strictly between 0 and 1"),
-        ((5, 0.5, 0, 2), {}, "workers = 0 must be >= 1"),
+        ((5, 0.5, 0, 2), {}, "workers = 0 must be an integer >= 1"),
         ((5, 0.5, 2, 2), {"tail_mass": 0.0}, r"tail_mass = 0 must be in \(0, 0.1\]"),
         ((5, 0.5, 2, 2), {"tail_mass": 0.5}, "tail_mass = 0.5"),
         ((5, 1e-9, 2, 2), {}, "use fewer slots, a larger p, or coarser prompt sizes"),
