@@ -133,7 +133,7 @@ OPTIONS = {
         "--requests=6 --devices=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
         "--t2=5 --weights=tail-latency --time-limit=0.2 --gap=0.5 --seed=0 --policies=jsq"
     ),
-    "traces info azure-2023-conv-like": "--seed=0 --start-s=0 --duration-s=9",
+    "traces info azure-2023-conv-like": "--seed=0",
     "forecast evaluate": "--trace=azure-2023-conv-like --requests=200 --horizon=5 --seed=0",
     "instances list": "--kind=decision",
 }
