@@ -92,6 +92,9 @@ LARGEST_REQUEST = 1e5
 these sizes all were solved by CBC, Gurobi, HiGHS and SCIP; some of three times the size were not,
 nor some of 1e5 by GLPK."""
 
+RELATIVE_TOLERANCES = {"glpk": 1e-6}
+"""By how much of its value a solver may miss an optimum (GLPK prunes by 1e-7 of it)."""
+
 PRINTED_DIGITS = 1e-5
 """What a bound loses on its way through a solver's log: CBC prints six digits before it is done."""
 
@@ -209,6 +212,10 @@ class PyomoSolver:
             return _nothing(StopReason.INTERRUPTED, "interrupted")
         except ApplicationError as error:
             return _nothing(StopReason.ERROR, str(error))
+        except Exception as error:  # some of Pyomo's names are no MIP solvers
+            raise InputError(
+                f"Pyomo's {self._name} cannot solve a decision: {type(error).__name__}: {error}"
+            ) from None
         condition = results.solver.termination_condition
         stop = STOP_REASONS[condition]
         message = str(results.solver.termination_message or condition)
@@ -217,6 +224,8 @@ class PyomoSolver:
         at_limit = limit_s is not None and time.perf_counter() - began >= limit_s
         if at_limit and condition in UNTOLD:
             stop = StopReason.TIME_LIMIT
+        elif options.relative_gap > 0 and condition in UNTOLD:
+            stop = StopReason.OTHER_LIMIT  # GLPK's way to stop at a gap
         if len(results.solution) == 0:
             return _nothing(stop, message)
         model.solutions.load_from(results)
@@ -228,13 +237,15 @@ class PyomoSolver:
             )
         assignment = program.assignment(counts.astype(np.int64).reshape(program.shape))
         dual_bound = results.problem.lower_bound
-        if stop is StopReason.OPTIMAL and options.relative_gap == 0 and dual_bound == -math.inf:
+        proven = stop is StopReason.OPTIMAL and options.relative_gap == 0
+        if proven and dual_bound == -math.inf:
             dual_bound = results.problem.upper_bound  # its optimum: all that appsi_cbc tells
         trusted = dual_bound is not None and stop is not StopReason.ERROR
         bound = None
         if trusted:
-            printed = 0.0 if stop is StopReason.OPTIMAL else PRINTED_DIGITS * abs(dual_bound)
-            bound = proven_bound(float(dual_bound) - printed, decision)
+            lost = RELATIVE_TOLERANCES.get(self._name, 0.0)
+            lost = lost if stop is StopReason.OPTIMAL else PRINTED_DIGITS
+            bound = proven_bound(float(dual_bound) - lost * (1 + abs(dual_bound)), decision)
         return Outcome(stop, assignment, bound, 0.0, 0.0, message)
 
 

@@ -19,14 +19,12 @@ from olprouting.exact.check import recheck
 from olprouting.exact.numbers import plain, rounded_down, scaled
 from olprouting.exact.options import SolveOptions
 from olprouting.exact.reduction import Reduced, reduced
+from olprouting.exact.trust import EXACT, doubtful_options
 from olprouting.instances import Decision, SolveResult, StopReason
 
 if TYPE_CHECKING:
     from olprouting.exact.options import OnIncumbent
     from olprouting.instances.solve_result import Assignment
-
-EXACT_SOLVERS = ("native", "cpsat", "brute-force")
-"""Solvers without tolerances, in the order in which they are asked where others prove nothing."""
 
 IMPOSSIBLE = (StopReason.INFEASIBLE, StopReason.INFEASIBLE_OR_UNBOUNDED)
 """What no decision is: any U requests fit into the free slots, and no imbalance is below 0."""
@@ -110,11 +108,20 @@ def _run(small: Reduced, backend: Backend, asked: _Asked) -> _Run:
         try:
             outcome = backend.run(small.decision, asked.formulation, asked.options, asked.start)
         except BeyondRangeError:
-            if asked.solver in EXACT_SOLVERS:
+            if asked.solver in EXACT:
                 raise
         else:
+            outcome = _without_doubtful_bound(outcome, asked)
             return _Run(asked.solver, asked.formulation, outcome, small.unit)
     return _run_exactly(small, replace(asked, options=replace(asked.options, native={})))
+
+
+def _without_doubtful_bound(outcome: Outcome, asked: _Asked) -> Outcome:
+    doubtful = doubtful_options(asked.solver, asked.options.native)
+    if not doubtful:
+        return outcome
+    message = f"{outcome.message}; no bound is taken: {', '.join(doubtful)} may change it"
+    return replace(outcome, bound=None, message=message)
 
 
 def _run_exactly(small: Reduced, asked: _Asked) -> _Run:
@@ -123,7 +130,7 @@ def _run_exactly(small: Reduced, asked: _Asked) -> _Run:
     largest = max(decision.waiting_prompt_tokens.max(), decision.projected_load_tokens.max())
     beyond = f"{asked.solver} proves nothing with numbers of up to {largest:.3g}"
     refusals = []
-    for name in EXACT_SOLVERS:
+    for name in EXACT:
         backend = solvers.load(name)
         formulation = backend.abilities.formulations[0]
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from olprouting.errors import InputError
-from olprouting.exact import SolveOptions, solve
+from olprouting.exact import SolveOptions, solve, why_unavailable
 from olprouting.instances import Decision
 
 
@@ -137,3 +137,56 @@ def test_verbose_speaks(solver: str) -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert len(run.stdout) > 100
+
+
+@pytest.mark.parametrize(
+    ("solver", "native"),
+    [
+        ("highs", {"objective_bound": 1.0}),
+        ("highs", {"small_matrix_value": 0.5}),
+        ("auto", {"objective_bound": 1.0}),
+        ("appsi_highs", {"objective_bound": 1.0}),
+        ("cbc", {"increment": 1e5}),
+        ("cbc", {"integerTolerance": 0.4}),
+        ("appsi_cbc", {"allowableGap": 1e6}),
+    ],
+)
+def test_an_option_that_changes_what_a_proof_means_ends_all_proof(solver, native) -> None:
+    """Catches `optimal` 15 where 3 is possible: the solver was told to stop looking."""
+    if why_unavailable(solver) is not None:
+        pytest.skip(f"{solver} is not installed here")
+    decision = Decision([[50], [20], [0]], [2, 2, 2], [31, 17, 45, 23, 38, 9, 12, 27])
+    result = solve(decision, solver=solver, options=SolveOptions(native=native))
+    assert (result.bound, result.proven) == (None, False)
+    assert f"no bound is taken: {next(iter(native))} may change it" in result.message
+
+
+def test_an_option_that_only_says_how_to_search_keeps_the_proof(e2: Decision) -> None:
+    options = SolveOptions(native={"presolve": "on", "mip_heuristic_effort": 0.0})
+    assert solve(e2, solver="highs", options=options).status == "optimal"
+
+
+def test_glpk_prunes_by_a_part_of_the_value() -> None:
+    """GLPK's bound lay 3e-4 above the optimum and closed the gap: a wrong optimum, proven."""
+    if why_unavailable("glpk") is not None:
+        pytest.skip("glpk is not installed here")
+    decision = Decision(
+        [[176, 834, 840], [838, 539, 7], [45, 440, 874]],
+        [1, 2, 3],
+        [804, 285, 425, 135, 880],
+        gamma="0.999999",
+        growth="frozen",
+    )
+    best = solve(decision, solver="brute-force").objective
+    result = solve(decision, solver="glpk")
+    assert result.bound <= best
+    assert not result.proven
+    gap = solve(decision, solver="glpk", options=SolveOptions(relative_gap=0.99))
+    assert gap.status in ("optimal_within_gap", "other_limit")
+
+
+@pytest.mark.parametrize("name", ["gdpopt.loa", "multistart"])
+def test_a_name_of_pyomo_that_solves_no_such_model_is_one_line(e2: Decision, name: str) -> None:
+    """Catches a traceback for a name that Pyomo knows and that is no MIP solver."""
+    with pytest.raises(InputError, match=r"^[^\n]*$"):
+        solve(e2, solver=f"pyomo:{name}")

@@ -17,7 +17,7 @@ from olprouting.errors import InputError
 from olprouting.exact import SolveOptions, assignments, available_solvers, objective, recheck, solve
 from olprouting.exact.backend import BeyondRangeError
 from olprouting.exact.reduction import reduced
-from olprouting.exact.solve import EXACT_SOLVERS
+from olprouting.exact.trust import EXACT
 from olprouting.instances import Decision
 
 SCALES = (0, 2, 5, 6, 8, 9, 10, 12, 14, 15)
@@ -51,7 +51,7 @@ def test_no_solver_is_wrong_at_any_scale(solver: str, exponent: int) -> None:
         try:
             result = solve(decision, solver=solver)
         except BeyondRangeError:
-            assert solver in EXACT_SOLVERS  # they say so; the others have them to fall back on
+            assert solver in EXACT  # they say so; the others have them to fall back on
             continue
         assert result.status in ("optimal", "optimal_within_gap")
         assert result.assignment is not None

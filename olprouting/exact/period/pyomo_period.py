@@ -11,12 +11,14 @@ import pyomo.environ as pyo
 from pyomo.common.errors import ApplicationError
 
 from models import period_integer
+from olprouting.errors import InputError
 from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.exact.period.price_signs import pyomo_prices
 from olprouting.exact.period.silence import silence
 from olprouting.exact.pyomo_solver import (
     NATIVE_NAMES,
     PRINTED_DIGITS,
+    RELATIVE_TOLERANCES,
     STOP_REASONS,
     PyomoSolver,
 )
@@ -72,6 +74,10 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
         return PeriodOutcome(
             StopReason.INTERRUPTED, None, None, None, wall_s, build_s, "interrupted"
         )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"Pyomo's {solver} cannot solve a period: {type(error).__name__}: {error}"
+        ) from None
     except ApplicationError as error:
         wall_s = time.perf_counter() - began - build_s
         return PeriodOutcome(StopReason.ERROR, None, None, None, wall_s, build_s, str(error))
@@ -80,8 +86,9 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
     upper = results.problem.upper_bound
     bound = None
     if form == "integer" and upper is not None:
-        printed = 0.0 if stop is StopReason.OPTIMAL else PRINTED_DIGITS * abs(upper)
-        bound = float(upper) + printed
+        lost = RELATIVE_TOLERANCES.get(solver, 0.0)
+        lost = lost if stop is StopReason.OPTIMAL else PRINTED_DIGITS
+        bound = float(upper) + lost * (1 + abs(upper))
     if not has_start:
         return PeriodOutcome(stop, None, None, bound, wall_s, build_s, message)
     start = np.array([variable.value or 0.0 for variable in model.start.values()])

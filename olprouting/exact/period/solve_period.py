@@ -24,6 +24,7 @@ from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.exact.period.repair import repaired
 from olprouting.exact.period.scaling import Scaled, scaled
 from olprouting.exact.period.uniqueness import prices_unique
+from olprouting.exact.trust import doubtful_options
 from olprouting.instances import PeriodPrices, PeriodProblem, PeriodResult, StopReason
 
 if TYPE_CHECKING:
@@ -100,7 +101,8 @@ def solve_period(
     _refuse(form, prices, options)
     request = _Request(form, solver, reduce_rows, test_uniqueness, options)
     fits: npt.NDArray[np.bool_] = np.asarray(fits_whole(problem).any(axis=1))
-    kept = fits | (not drop_oversize)
+    # what fits whole nowhere cannot start whole; its reward would only spoil the scaling
+    kept = fits | (not drop_oversize and form != "integer")
     result = _solve(_subset(problem, kept), request, run, name)
     if prices is not None and result.has_solution:
         result = _with_prices(_subset(problem, kept), result, prices, request)
@@ -137,6 +139,13 @@ def _solve(problem: PeriodProblem, request: _Request, run: solvers.Run, name: st
     outcome = run(program.columns, request.form, name, request.options)
     result = _unsolved(problem, columns, request, outcome)
     if request.form == "integer":
+        doubtful = doubtful_options(request.solver, request.options.native)
+        if doubtful:
+            outcome = replace(outcome, bound=None)
+            result = replace(
+                result,
+                message=f"{result.message}; no bound is taken: {', '.join(doubtful)} may change it",
+            )
         return _integer(problem, program, outcome, result)
     if outcome.price is None:
         return result
