@@ -185,3 +185,21 @@ def test_a_fractional_reward_leaves_the_integer_gap_open_but_proven() -> None:
     result = solve_period(problem, form="integer")
     assert result.value == pytest.approx(4.4)
     assert (result.status, result.proven) == ("optimal_within_gap", True)
+
+
+def test_a_reward_that_cannot_be_earned_spoils_no_integer_program() -> None:
+    """A request too large for the device, worth 1e12, set the scale; 3 was lost in rounding."""
+    problem = PeriodProblem(
+        period=1,
+        periods=3,
+        weights=SloWeights(1, 0, 0, 0, 1e12, 0),
+        t1=2,
+        t2=1,
+        slots=[[1, 1, 1]],
+        kv_tokens=[[50, 50, 50]],
+        prompt_tokens=[100, 10, 10],
+        decode_tokens=[1, 3, 2],
+        arrival_period=[1, 1, 1],
+    )
+    result = solve_period(problem, form="integer")
+    assert (result.value, result.bound, result.oversize) == (3, 3, (0,))
