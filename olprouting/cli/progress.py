@@ -49,4 +49,4 @@ def announce_compilation() -> None:
             "time limits may be passed"
         )
     elif not is_warm(advance):
-        Console(stderr=True).print("compiling the routing kernels: once, about half a minute")
+        Console(stderr=True).print("compiling the routing kernels: once, a minute or two")
