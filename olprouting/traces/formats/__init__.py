@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.traces.formats._batches import header
+from olprouting.traces.formats._table import TableFormat
 from olprouting.traces.formats.azure import AZURE
 from olprouting.traces.formats.burstgpt import BURSTGPT
 from olprouting.traces.formats.burstgpt_sample import BURSTGPT_SAMPLE
@@ -51,11 +52,13 @@ def recognise(source: Source) -> TraceFormat:
     Raises
     ------
     InputError
-        If it is no known format. A table with unknown columns goes to the generic format, which
-        says what is missing.
+        If it is no known format, or two of its columns may be one quantity. A table with unknown
+        columns goes to the generic format, which says what is missing.
     """
     for known in FORMATS:
         if known.recognises(source):
+            if isinstance(known, TableFormat):
+                GENERIC.refuse_rivals(source)
             return known
     if len(header(source)) > 1:
         return GENERIC
