@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,24 @@ UNPARSABLE = (ValueError, RecursionError)
 """What Python raises for text that is no JSON, whole numbers without end, and deep nesting."""
 
 
+@dataclass(frozen=True)
+class _Repeated:
+    """Stands for an object in which a key stands twice, until its row is known."""
+
+    key: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Repeated:
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    keys = [key for key, _ in pairs]
+    return _Repeated(next(key for key in keys if keys.count(key) > 1))
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def is_json(source: Source) -> bool:
     """Whether the text looks like JSON."""
     return source.first_line().lstrip().startswith(("{", "["))
@@ -41,11 +60,13 @@ def first_record(source: Source) -> dict[str, Any]:
         if is_list(source):
             text = b"\n".join(source.head.split(b"\n")[above:]).decode(errors="ignore")
             text = text.lstrip()[1:].lstrip()
-            record, _ = json.JSONDecoder().raw_decode(text)
+            record, _ = _DECODER.raw_decode(text)
         else:
-            record = json.loads(line)
+            record = _DECODER.decode(line)
     except UNPARSABLE:
         return {}
+    if isinstance(record, _Repeated):
+        raise _repeated(place_of(source), 1, record)
     return record if isinstance(record, dict) else {}
 
 
@@ -81,6 +102,8 @@ def batches(source: Source, place: Place, columns: Sequence[str]) -> Iterator[pa
 
 def field_of(place: Place, row: int, record: Any, field: str) -> Any:
     """Return a field that a record must have."""
+    if isinstance(record, _Repeated):
+        raise _repeated(place, row, record)
     if not isinstance(record, dict):
         raise place.row_error(row, f"expected a JSON object, got {record!r:.60}")
     if field not in record:
@@ -92,7 +115,7 @@ def load_document(source: Source) -> Any:
     """Parse a whole file as one JSON value."""
     with source.open() as file:
         try:
-            return json.loads(file.read().decode())
+            return _DECODER.decode(file.read().decode())
         except InputError:
             raise
         except DAMAGED:
@@ -127,7 +150,7 @@ def _lines(source: Source, place: Place) -> Iterator[Any]:
 
 def _parsed(place: Place, line: int, text: bytes) -> Any:
     try:
-        return json.loads(text.decode())
+        return _DECODER.decode(text.decode())
     except UnicodeDecodeError:
         raise place.row_error(line, "is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -136,6 +159,10 @@ def _parsed(place: Place, line: int, text: bytes) -> Any:
         ) from None
     except UNPARSABLE as error:
         raise place.row_error(line, f"is not usable JSON ({error})") from None
+
+
+def _repeated(place: Place, row: int, record: _Repeated) -> InputError:
+    return place.row_error(row, f"key {record.key!r:.60} stands twice")
 
 
 def _column(place: Place, first_row: int, chunk: list[Any], field: str) -> pa.Array:
