@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,10 @@ _ROWS_AT_A_TIME = 1 << 16
 
 UNPARSABLE = (ValueError, RecursionError)
 """What Python raises for text that is no JSON, whole numbers without end, and deep nesting."""
+
+
+_WRAPPED_LIST = re.compile(r'\{\s*"([^"]{1,60})"\s*:\s*\[\s*[\]{]')
+_EMPTY_LIST = re.compile(r"\[\s*\]")
 
 
 @dataclass(frozen=True)
@@ -55,19 +60,29 @@ def is_list(source: Source) -> bool:
 
 def first_record(source: Source) -> dict[str, Any]:
     """Return the first line, or the first member of a list, as a JSON object; empty if none."""
-    above, line = source.text_begins()
+    line = source.first_line()
     try:
         if is_list(source):
-            text = b"\n".join(source.head.split(b"\n")[above:]).decode(errors="ignore")
-            text = text.lstrip()[1:].lstrip()
-            record, _ = _DECODER.raw_decode(text)
+            record, _ = _DECODER.raw_decode(_text(source)[1:].lstrip())
         else:
             record = _DECODER.decode(line)
-    except UNPARSABLE:
+    except json.JSONDecodeError:  # cut off, or the first line of many that are one value
         return {}
+    except UNPARSABLE as error:
+        raise _unusable(place_of(source), 1, error) from None
     if isinstance(record, _Repeated):
         raise _repeated(place_of(source), 1, record)
     return record if isinstance(record, dict) else {}
+
+
+def why_unknown(source: Source) -> str:
+    """Return why JSON is of no known format, where its begin shows it; empty if it does not."""
+    text = _text(source)
+    if _EMPTY_LIST.match(text):
+        return "; the list is empty"
+    if wrapped := _WRAPPED_LIST.match(text):
+        return f"; it is an object with a list, {wrapped[1]!r}: save that list by itself"
+    return ""
 
 
 def place_of(source: Source) -> Place:
@@ -158,7 +173,17 @@ def _parsed(place: Place, line: int, text: bytes) -> Any:
             line, f"is not valid JSON ({error.msg} at character {error.pos + 1})"
         ) from None
     except UNPARSABLE as error:
-        raise place.row_error(line, f"is not usable JSON ({error})") from None
+        raise _unusable(place, line, error) from None
+
+
+def _text(source: Source) -> str:
+    """Return the begin of the text, without comments and blanks above."""
+    above, _ = source.text_begins()
+    return b"\n".join(source.head.split(b"\n")[above:]).decode(errors="ignore").lstrip()
+
+
+def _unusable(place: Place, row: int, error: Exception) -> InputError:
+    return place.row_error(row, f"is not usable JSON ({error})")
 
 
 def _repeated(place: Place, row: int, record: _Repeated) -> InputError:
