@@ -94,7 +94,7 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("content", "cause"),
     [
-        ("prompt_tokens,decode_tokens\r1,2\r", "; its lines end in CR alone: save it with"),
+        ("prompt_tokens,decode_tokens\r1,2\r", "its lines end in CR alone: save it with"),
         ('{"input_length": 1}\r{"input_length": 2}\r', "; its lines end in CR alone"),
         ('{"requests": [{"prompt_tokens": 5}]}', "; it is an object with a list, 'requests': save"),
         (
@@ -113,6 +113,12 @@ def test_why_a_format_is_not_recognised_is_told(tmp_path, content, cause) -> Non
     path = tmp_path / "t"
     path.write_bytes(content.encode())
     assert cause in refusal(path)
+
+
+def test_lone_carriage_returns_are_told_whatever_columns_are_named(tmp_path) -> None:
+    """Catches a choice of columns that leads to 'the header has:' and nothing after it."""
+    path = write(tmp_path / "t.csv", "prompt_tokens,decode_tokens", "1,2", end="\r")
+    assert "its lines end in CR alone" in refusal(path, columns="prompt=prompt_tokens")
 
 
 def test_a_zip_archive_without_anything_is_called_so(tmp_path) -> None:

@@ -67,6 +67,13 @@ def test_a_key_that_stands_twice_is_refused(tmp_path, lines, row, names) -> None
     assert f"{'line' if lines else 'record'} {row}: key '{names[1]}' stands twice" in refusal(path)
 
 
+def test_a_list_that_a_document_holds_twice_is_refused(tmp_path) -> None:
+    """Catches the second list taken for the document, and a message that none is there."""
+    path = tmp_path / "t.json"
+    path.write_text('{"data": [{"input_length": 1, "output_length": 2}],\n "data": []}')
+    assert "key 'data' stands twice" in refusal(path)
+
+
 @pytest.mark.parametrize("text", ["[" * 100_000, "9" * 5000])
 def test_a_list_that_the_parser_gives_up_on_is_one_line(tmp_path, text) -> None:
     """Catches tracebacks at deep nesting and at whole numbers without end."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.traces.formats._batches import header
+from olprouting.traces.formats._csv import CR_ALONE
 from olprouting.traces.formats._json import is_json, why_unknown
 from olprouting.traces.formats._table import TableFormat
 from olprouting.traces.formats.azure import AZURE
@@ -73,7 +74,7 @@ def _cause(source: Source) -> str:
     if not _is_text(source.head):
         return "; it is no UTF-8 text: save it as UTF-8"
     if "\r" in source.first_line():
-        return "; its lines end in CR alone: save it with line ends LF or CRLF"
+        return f"; {CR_ALONE}"
     return why_unknown(source) if is_json(source) else ""
 
 

@@ -130,7 +130,10 @@ def load_document(source: Source) -> Any:
     """Parse a whole file as one JSON value."""
     with source.open() as file:
         try:
-            return _DECODER.decode(file.read().decode())
+            document = _DECODER.decode(file.read().decode())
+            if not isinstance(document, _Repeated):
+                return document
+            problem = f"key {document.key!r:.60} stands twice"
         except InputError:
             raise
         except DAMAGED:
