@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 STANDARD_INPUT = "-"
 """What a command line writes for it."""
 
-ZIP_MAGIC = b"PK\x03\x04"
-"""How a zip archive begins."""
+ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+"""How a zip archive begins, and one without files."""
 
 BEGIN_BYTES = 1 << 20
 """How much is looked at to tell what is stored: a block of bzip2 fits."""

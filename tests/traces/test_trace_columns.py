@@ -92,6 +92,42 @@ def test_choices_that_contradict_each_other_are_refused(tmp_path) -> None:
         TraceSource(source="burstgpt-like", columns="prompt=t")
 
 
+@pytest.mark.parametrize(
+    ("header", "both", "choice"),
+    [
+        (
+            "arrival_ms,arrival_s,prompt_tokens,output_tokens",
+            "'arrival_ms' and 'arrival_s' may each be the arrival",
+            "arrival=arrival_s",
+        ),
+        (
+            "prompt_tokens,ContextTokens,output_tokens,x",
+            "'prompt_tokens' and 'ContextTokens' may each be the prompt_tokens",
+            "prompt=prompt_tokens",
+        ),
+        (
+            "arrived_at,num_prefill_tokens,num_decode_tokens,output_tokens",
+            "'num_decode_tokens' and 'output_tokens' may each be the decode_tokens",
+            "decode=output_tokens",
+        ),
+    ],
+)
+def test_two_columns_for_one_quantity_are_refused(tmp_path, header, both, choice) -> None:
+    """Catches one of them that is taken silently, in known formats too; a choice settles it."""
+    path = write(tmp_path / "t.csv", header, "1,2,3,4", "2,3,4,5")
+    assert f"columns {both}; say which by --columns" in refusal(path)
+    assert len(read_trace(path, columns=choice)) == 2
+
+
+@pytest.mark.parametrize("name", ["arrival_ns", "Arrival_minutes", "arrival (s)", "arrived_at_ms"])
+def test_times_of_an_unknown_unit_are_not_left_out(tmp_path, name) -> None:
+    """Catches a trace that loses its arrivals because the column's name is a new one."""
+    path = write(tmp_path / "t.csv", f"{name},num_prefill_tokens,num_decode_tokens", "7,1,1")
+    assert f"column '{name}' looks like arrival times" in refusal(path)
+    assert f"--columns 'arrival={name},unit=UNIT'" in refusal(path)
+    assert read_trace(path, columns=f"arrival={name},unit=ns").arrival_s is not None
+
+
 def commands(group: typer.Typer) -> dict[str, set[str]]:
     """Return the parameters of every command by its words."""
     found = {}

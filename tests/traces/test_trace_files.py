@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 
 import pytest
 from trace_files import AZURE_HEADER, azure, refusal, write
@@ -88,3 +89,39 @@ def test_gzip_with_nothing_readable_is_refused(tmp_path) -> None:
 def test_an_unknown_format_lists_the_known_ones(tmp_path) -> None:
     with pytest.raises(InputError, match=r"unknown trace format 'azur'.*Did you mean 'azure'"):
         read_trace(azure(tmp_path / "a.csv"), "azur")
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        ("prompt_tokens,decode_tokens\r1,2\r", "its lines end in CR alone: save it with"),
+        ('{"input_length": 1}\r{"input_length": 2}\r', "; its lines end in CR alone"),
+        ('{"requests": [{"prompt_tokens": 5}]}', "; it is an object with a list, 'requests': save"),
+        (
+            '{\n "requests": [\n  {"prompt_tokens": 5}]}',
+            "; it is an object with a list, 'requests'",
+        ),
+        ("[]", "; the list is empty"),
+        ("\n[\n]\n", "; the list is empty"),
+        (f'{{"timestamp": {"9" * 5000}}}\n', "line 1: is not usable JSON (Exceeds the limit"),
+        ('{"a":' * 10_000, "line 1: is not usable JSON (maximum recursion"),
+        ("[" * 100_000, "record 1: is not usable JSON (maximum recursion"),
+    ],
+)
+def test_why_a_format_is_not_recognised_is_told(tmp_path, content, cause) -> None:
+    """Catches a bare 'format not recognised' where the begin of the file shows the cause."""
+    path = tmp_path / "t"
+    path.write_bytes(content.encode())
+    assert cause in refusal(path)
+
+
+def test_lone_carriage_returns_are_told_whatever_columns_are_named(tmp_path) -> None:
+    """Catches a choice of columns that leads to 'the header has:' and nothing after it."""
+    path = write(tmp_path / "t.csv", "prompt_tokens,decode_tokens", "1,2", end="\r")
+    assert "its lines end in CR alone" in refusal(path, columns="prompt=prompt_tokens")
+
+
+def test_a_zip_archive_without_anything_is_called_so(tmp_path) -> None:
+    """Catches an empty archive, which begins like no other, taken for an unknown format."""
+    zipfile.ZipFile(tmp_path / "t.zip", "w").close()
+    assert "is an archive without files" in refusal(tmp_path / "t.zip")

@@ -9,6 +9,7 @@ from trace_files import refusal
 
 from olprouting.traces import read_trace
 
+LENGTHS = ("input_length", "output_length")
 RECORDS = [
     {"arrival_s": 0.5, "prompt_tokens": 5, "decode_tokens": 2, "model": "a"},
     {"arrival_s": 1, "prompt_tokens": 6, "decode_tokens": 3, "model": "b"},
@@ -51,6 +52,26 @@ def test_a_bad_record_is_named(tmp_path, lines, bad, problem) -> None:
     message = refusal(path)
     assert f"{'line' if lines else 'record'} 2" in message
     assert problem in message
+
+
+@pytest.mark.parametrize("lines", [True, False])
+@pytest.mark.parametrize("row", [1, 2])
+@pytest.mark.parametrize("names", [("prompt_tokens", "decode_tokens"), LENGTHS])
+def test_a_key_that_stands_twice_is_refused(tmp_path, lines, row, names) -> None:
+    """Catches the last of two values that is taken silently."""
+    good = f'{{"timestamp_ms": 0, "{names[0]}": 5, "{names[1]}": 2}}'
+    bad = good.replace("}", f', "{names[1]}": 9}}')
+    records = [bad, good] if row == 1 else [good, bad]
+    path = tmp_path / "t.json"
+    path.write_text("\n".join(records) if lines else f"[{', '.join(records)}]")
+    assert f"{'line' if lines else 'record'} {row}: key '{names[1]}' stands twice" in refusal(path)
+
+
+def test_a_list_that_a_document_holds_twice_is_refused(tmp_path) -> None:
+    """Catches the second list taken for the document, and a message that none is there."""
+    path = tmp_path / "t.json"
+    path.write_text('{"data": [{"input_length": 1, "output_length": 2}],\n "data": []}')
+    assert "key 'data' stands twice" in refusal(path)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "9" * 5000])

@@ -90,6 +90,15 @@ def test_a_missing_value_in_parquet_is_named(tmp_path) -> None:
     assert "data row 2, column 'prompt_tokens': is empty" in refusal(path)
 
 
+def test_booleans_in_parquet_are_no_tokens(tmp_path) -> None:
+    """Catches true and false that are read as requests of 1 and 0 tokens."""
+    import pandas as pd
+
+    path = tmp_path / "g.parquet"
+    pd.DataFrame({"prompt_tokens": [True, False], "decode_tokens": [1, 1]}).to_parquet(path)
+    assert "column 'prompt_tokens' holds true and false, not numbers" in refusal(path)
+
+
 @pytest.mark.parametrize("typed", [True, False])
 def test_calendar_times_in_parquet_are_read_typed_or_as_text(tmp_path, typed) -> None:
     """pandas writes text as large_string, which is not Arrow's plain string type."""

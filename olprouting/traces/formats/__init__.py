@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.traces.formats._batches import header
+from olprouting.traces.formats._csv import CR_ALONE
+from olprouting.traces.formats._json import is_json, why_unknown
+from olprouting.traces.formats._table import TableFormat
 from olprouting.traces.formats.azure import AZURE
 from olprouting.traces.formats.burstgpt import BURSTGPT
 from olprouting.traces.formats.burstgpt_sample import BURSTGPT_SAMPLE
@@ -51,19 +54,28 @@ def recognise(source: Source) -> TraceFormat:
     Raises
     ------
     InputError
-        If it is no known format. A table with unknown columns goes to the generic format, which
-        says what is missing.
+        If it is no known format, or two of its columns may be one quantity. A table with unknown
+        columns goes to the generic format, which says what is missing.
     """
     for known in FORMATS:
         if known.recognises(source):
+            if isinstance(known, TableFormat):
+                GENERIC.refuse_rivals(source)
             return known
     if len(header(source)) > 1:
         return GENERIC
-    cause = "" if _is_text(source.head) else "; it is no UTF-8 text: save it as UTF-8"
     raise InputError(
         f"{source.path}: format not recognised; give one of: "
-        f"{', '.join(known.name for known in FORMATS)}{cause}"
+        f"{', '.join(known.name for known in FORMATS)}{_cause(source)}"
     )
+
+
+def _cause(source: Source) -> str:
+    if not _is_text(source.head):
+        return "; it is no UTF-8 text: save it as UTF-8"
+    if "\r" in source.first_line():
+        return f"; {CR_ALONE}"
+    return why_unknown(source) if is_json(source) else ""
 
 
 def _is_text(head: bytes) -> bool:

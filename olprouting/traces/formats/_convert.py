@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from olprouting.errors import InputError
 from olprouting.traces._values import LARGEST
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ def numbers(
     """Convert to float64."""
     import pyarrow as pa
 
+    if pa.types.is_boolean(values.type):
+        raise InputError(f"{place.file}: column {column!r} holds true and false, not numbers")
     converted = _cast(place, column, values, pa.float64(), first_row, "is not a number")
     return np.asarray(converted.to_numpy(zero_copy_only=False), dtype=np.float64)
 

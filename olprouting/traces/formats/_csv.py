@@ -35,6 +35,9 @@ MOST_ROW_BYTES = 64 << 20
 """The longest row."""
 
 
+CR_ALONE = "its lines end in CR alone: save it with line ends LF or CRLF"
+"""What is wrong with text whose first line never ends."""
+
 # Arrow's handler of such rows would be told less: it fails where a row is not UTF-8.
 _WRONG_COUNT = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 
@@ -44,8 +47,16 @@ class _BadRowError(ValueError):
 
 
 def header(source: Source) -> list[str]:
-    """Return the column names without blanks around them; empty if this is no text table."""
+    """Return the column names without blanks around them; empty if this is no text table.
+
+    Raises
+    ------
+    InputError
+        If its lines have no end that is known here.
+    """
     line = source.first_line()
+    if "\r" in line and re.sub(r"[\t\r]", "", line).isprintable():
+        raise InputError(f"{source.path}: {CR_ALONE}")
     if len(line) > MOST_HEADER_CHARACTERS or not line.replace("\t", "").isprintable():
         return []
     return _cells(line, delimiter_of(line))

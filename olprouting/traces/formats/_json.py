@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,28 @@ UNPARSABLE = (ValueError, RecursionError)
 """What Python raises for text that is no JSON, whole numbers without end, and deep nesting."""
 
 
+_WRAPPED_LIST = re.compile(r'\{\s*"([^"]{1,60})"\s*:\s*\[\s*[\]{]')
+_EMPTY_LIST = re.compile(r"\[\s*\]")
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """Stands for an object in which a key stands twice, until its row is known."""
+
+    key: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Repeated:
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    keys = [key for key, _ in pairs]
+    return _Repeated(next(key for key in keys if keys.count(key) > 1))
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
 def is_json(source: Source) -> bool:
     """Whether the text looks like JSON."""
     return source.first_line().lstrip().startswith(("{", "["))
@@ -36,17 +60,29 @@ def is_list(source: Source) -> bool:
 
 def first_record(source: Source) -> dict[str, Any]:
     """Return the first line, or the first member of a list, as a JSON object; empty if none."""
-    above, line = source.text_begins()
+    line = source.first_line()
     try:
         if is_list(source):
-            text = b"\n".join(source.head.split(b"\n")[above:]).decode(errors="ignore")
-            text = text.lstrip()[1:].lstrip()
-            record, _ = json.JSONDecoder().raw_decode(text)
+            record, _ = _DECODER.raw_decode(_text(source)[1:].lstrip())
         else:
-            record = json.loads(line)
-    except UNPARSABLE:
+            record = _DECODER.decode(line)
+    except json.JSONDecodeError:  # cut off, or the first line of many that are one value
         return {}
+    except UNPARSABLE as error:
+        raise _unusable(place_of(source), 1, error) from None
+    if isinstance(record, _Repeated):
+        raise _repeated(place_of(source), 1, record)
     return record if isinstance(record, dict) else {}
+
+
+def why_unknown(source: Source) -> str:
+    """Return why JSON is of no known format, where its begin shows it; empty if it does not."""
+    text = _text(source)
+    if _EMPTY_LIST.match(text):
+        return "; the list is empty"
+    if wrapped := _WRAPPED_LIST.match(text):
+        return f"; it is an object with a list, {wrapped[1]!r}: save that list by itself"
+    return ""
 
 
 def place_of(source: Source) -> Place:
@@ -81,6 +117,8 @@ def batches(source: Source, place: Place, columns: Sequence[str]) -> Iterator[pa
 
 def field_of(place: Place, row: int, record: Any, field: str) -> Any:
     """Return a field that a record must have."""
+    if isinstance(record, _Repeated):
+        raise _repeated(place, row, record)
     if not isinstance(record, dict):
         raise place.row_error(row, f"expected a JSON object, got {record!r:.60}")
     if field not in record:
@@ -92,7 +130,10 @@ def load_document(source: Source) -> Any:
     """Parse a whole file as one JSON value."""
     with source.open() as file:
         try:
-            return json.loads(file.read().decode())
+            document = _DECODER.decode(file.read().decode())
+            if not isinstance(document, _Repeated):
+                return document
+            problem = f"key {document.key!r:.60} stands twice"
         except InputError:
             raise
         except DAMAGED:
@@ -127,7 +168,7 @@ def _lines(source: Source, place: Place) -> Iterator[Any]:
 
 def _parsed(place: Place, line: int, text: bytes) -> Any:
     try:
-        return json.loads(text.decode())
+        return _DECODER.decode(text.decode())
     except UnicodeDecodeError:
         raise place.row_error(line, "is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -135,7 +176,21 @@ def _parsed(place: Place, line: int, text: bytes) -> Any:
             line, f"is not valid JSON ({error.msg} at character {error.pos + 1})"
         ) from None
     except UNPARSABLE as error:
-        raise place.row_error(line, f"is not usable JSON ({error})") from None
+        raise _unusable(place, line, error) from None
+
+
+def _text(source: Source) -> str:
+    """Return the begin of the text, without comments and blanks above."""
+    above, _ = source.text_begins()
+    return b"\n".join(source.head.split(b"\n")[above:]).decode(errors="ignore").lstrip()
+
+
+def _unusable(place: Place, row: int, error: Exception) -> InputError:
+    return place.row_error(row, f"is not usable JSON ({error})")
+
+
+def _repeated(place: Place, row: int, record: _Repeated) -> InputError:
+    return place.row_error(row, f"key {record.key!r:.60} stands twice")
 
 
 def _column(place: Place, first_row: int, chunk: list[Any], field: str) -> pa.Array:

@@ -28,6 +28,10 @@ COLUMNS = ("arrival", "release_iteration", "prompt_tokens", "decode_tokens", "ke
 
 SAY_WHICH = "say which is which by columns: arrival=NAME,prompt=NAME,decode=NAME"
 
+_LIKE_TIMES = ("arriv", "timestamp")
+
+_OPTIONS = {"arrival": "arrival", "prompt_tokens": "prompt", "decode_tokens": "decode"}
+
 _AT_LEAST = {"prompt_tokens": 0, "decode_tokens": 0, "release_iteration": 1}
 
 
@@ -80,15 +84,35 @@ class TableFormat:
         """Read the columns of this format; others are ignored with a notice."""
         names = header(source)
         columns = self._columns(source, names)
+        ignored = self._others(names, columns)
+        if "arrival" not in columns:
+            _refuse_unused_times(source, ignored)
         place = place_of(source)
         reader = _Reader(place, columns, self._unit(columns.get("arrival"), time_unit))
         for batch in batches(source, place, list(columns.values())):
             reader.add(batch)
         raw = reader.raw(keeps_clock=self.is_export)
-        ignored = self._others(names, columns)
         if ignored:
             raw.notices.append(f"columns ignored: {', '.join(ignored)}")
         return raw
+
+    def refuse_rivals(self, source: Source) -> None:
+        """Refuse a table in which two columns go by accepted names of one quantity.
+
+        Raises
+        ------
+        InputError
+            Naming them.
+        """
+        names = header(source)
+        for column, option in _OPTIONS.items():
+            accepted = {_plain(name) for name in self._accepted(column)}
+            rivals = {_plain(name): name for name in names if _plain(name) in accepted}
+            if len(rivals) > 1:
+                raise InputError(
+                    f"{source.path}: columns {' and '.join(map(repr, rivals.values()))} may each "
+                    f"be the {column}; say which by --columns {option}=NAME"
+                )
 
     def with_columns(self, choice: ColumnChoice) -> TableFormat:
         """Return this format with the columns of a choice, which must be there."""
@@ -146,6 +170,7 @@ class TableFormat:
                     f"{source.path}: columns {' and '.join(map(repr, alike))} differ only in case "
                     f"or blanks; {SAY_WHICH}"
                 )
+        self.refuse_rivals(source)
         return columns
 
     def _unit(self, column: str | None, time_unit: str | None) -> str | None:
@@ -224,6 +249,16 @@ class _Reader:
             raise InputError(
                 f"{self._place.file}: column {name!r} holds numbers without a unit; "
                 "give time_unit 's', 'ms', 'us' or 'ns' (among columns: unit=s)"
+            )
+
+
+def _refuse_unused_times(source: Source, ignored: list[str]) -> None:
+    for name in ignored:
+        if _plain(name).startswith(_LIKE_TIMES):
+            raise InputError(
+                f"{source.path}: column {name!r} looks like arrival times, but its name tells no "
+                f"unit known here; say so by --columns 'arrival={name},unit=UNIT' "
+                f"(one of {', '.join(TICKS_PER_S)}), or rename or remove it"
             )
 
 
