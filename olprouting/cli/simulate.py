@@ -106,9 +106,11 @@ def simulate(
     """Replay a trace under a routing rule and report every metric of the run."""
     from olprouting.traces.writing import writable_target
 
-    for target in (series, requests_out):
-        if target is not None:
-            own_file(context, writable_target(target))
+    read = (trace, replay, forecast.removeprefix("learned:"), policy.rpartition(":")[0])
+    if series is not None:
+        series = own_file(context, writable_target(series), (*read, requests_out))
+    if requests_out is not None:
+        requests_out = own_file(context, writable_target(requests_out), read)
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.engine import KvOptions, replay_policy
     from olprouting.engine import simulate as run
