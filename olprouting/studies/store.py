@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError, NotWrittenError
-from olprouting.files import reason
+from olprouting.files import reason, write_parquet
 from olprouting.instances.documents import load_json
 from olprouting.studies.hashing import file_sha256
 from olprouting.studies.outcome import CELLS, FAILURES, TABLES, Outcome
@@ -96,8 +96,6 @@ class Store:
         self._waiting = 0
 
     def _write_part(self, name: str, outcomes: Sequence[Outcome]) -> None:
-        import pyarrow.parquet as pq
-
         for rest in self.parts.glob(".*"):  # of a command that was killed, or had no room
             shutil.rmtree(rest)
         unfinished = self.parts / f".{name}"
@@ -107,7 +105,7 @@ class Store:
             rows = [row for outcome in outcomes for row in outcome.tables.get(table, [])]
             if rows:
                 file = unfinished / f"{table}.parquet"
-                pq.write_table(arrow_table(rows), file)
+                write_parquet(arrow_table(rows), file)
                 sums[file.name] = file_sha256(file)
         (unfinished / SUMS).write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
         unfinished.rename(self.parts / name)
