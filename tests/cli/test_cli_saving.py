@@ -99,6 +99,14 @@ def test_a_rule_that_raises_alone_is_one_line_and_exit_code_2(late):
         assert "raised at decision 6" in str(result.exception)
 
 
+def test_a_run_that_is_lost_with_its_tables_says_so(late, tmp_path):
+    """Catches the silent lack of a series that was asked for."""
+    series = tmp_path / "s.csv"
+    result = run("simulate", *SMALL, "--policy", late, "--series", str(series))
+    assert str(result.exception).endswith("(late.py, line 9); nothing of this run is saved")
+    assert not series.exists()
+
+
 def test_a_folder_that_is_deleted_in_mid_run_is_made_again(tmp_path):
     """Catches results that are lost because somebody tidied up."""
     out = tmp_path / "out"
