@@ -136,3 +136,20 @@ def member_named(kind: type[Member], what: str, name: str) -> Member:
         return kind(name)
     except ValueError:
         raise unknown_name(what, str(name), list(kind)) from None
+
+
+def said(error: BaseException) -> str:
+    """Return in one line what a user's code raised, even if it has no text.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If Ctrl-C is pressed meanwhile.
+    """
+    try:
+        text = str(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as another:
+        text = f"(no text: {type(another).__name__})"
+    return " ".join(f"{type(error).__name__}: {text}".split())

@@ -7,12 +7,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from olprouting.errors import NotWrittenError
+from olprouting.errors import NotWrittenError, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     import pandas as pd
+    import pyarrow as pa
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -87,9 +88,19 @@ def write_table(frame: pd.DataFrame, path: Path) -> Path:
 
 def _write_table(frame: pd.DataFrame, path: Path) -> None:
     if path.suffix == ".parquet":
-        frame.to_parquet(path, index=False)
+        import pyarrow as pa
+
+        write_parquet(pa.Table.from_pandas(frame, preserve_index=False), path)
     else:
         frame.to_csv(path, index=False)
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Write a table to a file of any name; Arrow itself refuses those that are not UTF-8."""
+    import pyarrow.parquet as pq
+
+    with path.open("wb") as file:
+        pq.write_table(table, file)
 
 
 def drawn(plot: Callable[[], Axes | Figure]) -> Callable[[Path], None]:
@@ -127,7 +138,7 @@ def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:
     import pandas as pd
 
     written: list[Path] = []
-    failed: dict[str, list[str]] = {}
+    failed: dict[str, list[str]] = {}  # names by reason
     for name, part in parts.items():
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -141,6 +152,8 @@ def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:
             written.append(folder / name)
         except OSError as error:
             failed.setdefault(reason(error), []).append(name)
+        except Exception as error:  # of the libraries that write, each its own
+            failed.setdefault(said(error), []).append(name)
     if failed:
         troubles = [f"{', '.join(names)} ({why})" for why, names in failed.items()]
         raise NotWrittenError(f"{folder}: cannot write {', '.join(troubles)}", tuple(written))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -102,3 +103,25 @@ def test_a_link_goes_on_to_point_to_the_file_that_is_written(tmp_path) -> None:
     write_text(tmp_path / "link.json", "new")
     assert (tmp_path / "link.json").is_symlink()
     assert (tmp_path / "real.json").read_text() == "new"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names that are not UTF-8 are Linux's")
+def test_a_name_that_is_not_utf_8_is_a_name_like_any_other(tmp_path) -> None:
+    """Catches a UnicodeEncodeError of Arrow's in place of the table."""
+    frame = pd.DataFrame({"x": [1.5]}, index=[7])
+    folder = tmp_path / "bad\udcffd"
+    (path,) = write_parts(folder, {"a.parquet": frame})
+    assert write_table(frame, folder / "b\udcff.parquet").read_bytes() == path.read_bytes()
+    with path.open("rb") as file:
+        assert pd.read_parquet(file).to_dict("list") == {"x": [1.5]}
+
+
+def test_an_error_of_a_library_that_writes_costs_that_part_only(tmp_path) -> None:
+    """Catches a traceback, and the parts after it."""
+
+    def fail(path: Path) -> None:
+        raise ValueError("cannot\nencode it")
+
+    with pytest.raises(NotWrittenError, match=r"b \(ValueError: cannot encode it\)$") as caught:
+        write_parts(tmp_path, {"b": fail, "c.json": "{}"})
+    assert caught.value.written == (tmp_path / "c.json",)

@@ -92,7 +92,7 @@ def train(
 ) -> None:
     """Train the learned forecast on a trace and save it, for --forecast learned:FILE."""
     make_folder(out.parent)
-    own_file(context, out)
+    out = own_file(context, out, (trace,))
     from olprouting.cli.progress import progress_bar
     from olprouting.forecasts.learned import train_learned
 

@@ -111,7 +111,7 @@ def export(
     from olprouting.library import best_known
 
     entry = best_known(name)
-    own_file(context, out)
+    own_file(context, out, (entry.file,))
     if out.suffix in (".lp", ".mps") and certificate is None:
         _export_model(entry, out)
         return

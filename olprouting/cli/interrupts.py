@@ -95,7 +95,7 @@ def must_finish(frame: FrameType | None) -> bool:
     passes_arguments = frame is not None and frame.f_code.co_name == "<lambda>"
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).split(".")[0]
-        if package == "importlib" or frame.f_code.co_name == "__del__":
+        if package in ("importlib", "llvmlite") or frame.f_code.co_name == "__del__":
             return True
         if package in ("numba", "ctypes"):
             passes_arguments = frame.f_code.co_name != "_compile_for_args"  # that may stop

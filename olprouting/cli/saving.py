@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import typer
 
 from olprouting.errors import InputError, NotWrittenError
-from olprouting.files import reason
+from olprouting.files import is_stream, reason
 from olprouting.locks import only_writer
 
 if TYPE_CHECKING:
@@ -76,30 +77,77 @@ class Saving:
 def own_folder(context: typer.Context, folder: Path) -> Path:
     """Return a folder, created if need be, that is this command's to write to until it ends.
 
+    The path is absolute: a rule of the user's may change the current folder.
+
     Raises
     ------
     InputError
         If it cannot be created or written to, or another command writes there.
     """
+    folder = folder.absolute()
     make_folder(folder)
     context.with_resource(only_writer(folder))
     return folder
 
 
-def own_file(context: typer.Context, file: Path) -> Path:
-    """Return a file that is this command's to write until it ends.
+def own_file(context: typer.Context, file: Path, others: Iterable[str | Path | None] = ()) -> Path:
+    """Return a file that is this command's to write until it ends; the path is absolute.
+
+    Parameters
+    ----------
+    context
+        The command.
+    file
+        What it is to write.
+    others
+        What else it reads or writes; see `refuse_same`.
 
     Raises
     ------
     InputError
-        If it cannot be written, or another command writes it.
+        If it cannot be written, is one of `others`, or another command writes it.
     """
+    refuse_same(file, others)
+    file = file.absolute()
     if file.is_dir():
         raise InputError(f"{file}: cannot be written: it is a folder")
     if not file.parent.is_dir():
         raise InputError(f"{file}: cannot be written: there is no folder {file.parent}")
     context.with_resource(only_writer(file))
     return file
+
+
+def refuse_same(file: Path, others: Iterable[str | Path | None]) -> None:
+    """Refuse a file to be written that the command also reads, or writes otherwise.
+
+    Parameters
+    ----------
+    file
+        What is to be written; "-" is refused too, for it would be a file of that name.
+    others
+        Files, or words that may be the name of one; None or "" is skipped.
+
+    Raises
+    ------
+    InputError
+        If it is one of the others.
+    """
+    if str(file) == "-":
+        raise InputError("-: results go to a file; name one (./- for a file of this name)")
+    for other in others:
+        if other and not is_stream(file) and _same(file, other):
+            raise InputError(
+                f"{file}: this command also uses it as {other}; it would be overwritten, so "
+                "write to another file"
+            )
+
+
+def _same(file: Path, other: str | Path) -> bool:
+    if os.path.realpath(file) == os.path.realpath(other):
+        return True
+    with suppress(OSError, ValueError):  # no such file
+        return os.path.samefile(file, other)
+    return False
 
 
 def make_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ import typer
 from olprouting.cli import options as o
 from olprouting.cli.saving import Saving, own_file
 from olprouting.cli.tables import read_table
+from olprouting.errors import PolicyError
 from olprouting.files import write_table
 
 if TYPE_CHECKING:
@@ -106,9 +107,11 @@ def simulate(
     """Replay a trace under a routing rule and report every metric of the run."""
     from olprouting.traces.writing import writable_target
 
-    for target in (series, requests_out):
-        if target is not None:
-            own_file(context, writable_target(target))
+    read = (trace, replay, forecast.removeprefix("learned:"), policy.rpartition(":")[0])
+    if series is not None:
+        series = own_file(context, writable_target(series), (*read, requests_out))
+    if requests_out is not None:
+        requests_out = own_file(context, writable_target(requests_out), read)
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.engine import KvOptions, replay_policy
     from olprouting.engine import simulate as run
@@ -140,25 +143,30 @@ def simulate(
     )
     known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
     announce_compilation()
-    with progress_bar() as advance:
-        result = run(
-            workload.trace,
-            o.make_cluster(workers, slots, step_time, kv_tokens),
-            rule,
-            backlog=workload.backlog,
-            forecast=known,
-            projection=projection,
-            refresh=refresh,
-            signal_delay=signal_delay,
-            clock=clock,
-            kernel=kernel,
-            kv=KvOptions(mode=kv_mode, oversize=oversize),
-            periods=periods,
-            seed=seed,
-            max_iterations=max_iterations,
-            series_every=every if series is not None else None,
-            on_progress=lambda done, total: advance(rule.name, done, total),
-        )
+    try:
+        with progress_bar() as advance:
+            result = run(
+                workload.trace,
+                o.make_cluster(workers, slots, step_time, kv_tokens),
+                rule,
+                backlog=workload.backlog,
+                forecast=known,
+                projection=projection,
+                refresh=refresh,
+                signal_delay=signal_delay,
+                clock=clock,
+                kernel=kernel,
+                kv=KvOptions(mode=kv_mode, oversize=oversize),
+                periods=periods,
+                seed=seed,
+                max_iterations=max_iterations,
+                series_every=every if series is not None else None,
+                on_progress=lambda done, total: advance(rule.name, done, total),
+            )
+    except PolicyError as error:
+        if series is None and requests_out is None:
+            raise
+        raise PolicyError(f"{error}; nothing of this run is saved") from None
     saving = Saving()
     if series is not None:
         saving.save(lambda: [write_table(result.series_frame(), series)])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from olprouting.cli.options import read_text
-from olprouting.cli.saving import FOR_VERIFY, Saving, own_file
+from olprouting.cli.saving import FOR_VERIFY, Saving, own_file, refuse_same
 from olprouting.errors import InputError
 from olprouting.files import write_text
 
@@ -65,7 +65,9 @@ def solve(
 
     text = read_text(file)
     if out is not None:
-        own_file(context, out)
+        out = own_file(context, out, (file,))
+    if export is not None:
+        refuse_same(export, (file, out))
     saving = Saving()
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text, file):

@@ -70,13 +70,15 @@ def lenient_streams() -> Iterator[None]:
 def _lenient(stream: TextIO | None, descriptor: int) -> TextIO:
     if isinstance(stream, io.TextIOWrapper) and stream.isatty():
         stream.reconfigure(errors="backslashreplace")
-        return stream
-    return io.TextIOWrapper(
-        io.BufferedWriter(_Raw(descriptor, "w", closefd=False)),
-        encoding=None if stream is None else stream.encoding,
-        errors="backslashreplace",
-        line_buffering=descriptor == 2,
-    )
+    else:
+        stream = io.TextIOWrapper(
+            io.BufferedWriter(_Raw(descriptor, "w", closefd=False)),
+            encoding=None if stream is None else stream.encoding,
+            errors="backslashreplace",
+            line_buffering=descriptor == 2,
+        )
+    stream.close = stream.flush  # type: ignore[method-assign]  # a rule of the user's may close it
+    return stream
 
 
 def _error(stream: TextIO) -> OSError | None:

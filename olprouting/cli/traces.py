@@ -130,7 +130,7 @@ def convert(
     from olprouting.traces import arrivals, filters
     from olprouting.traces.writing import writable_target, write_trace
 
-    own_file(context, writable_target(out))
+    own_file(context, writable_target(out), (trace,))
     found, _ = _load(trace, seed, file_format, columns, time_unit, zero_output, start_s, duration_s)
     found = filters.limit_tokens(
         found,

@@ -6,14 +6,14 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from olprouting.errors import InputError, PolicyError
+from olprouting.errors import InputError, PolicyError, said
 
 if TYPE_CHECKING:
     from olprouting.policies import Policy
 
 
 def policy_failure(
-    policy: Policy, error: Exception | SystemExit, decision: int, iteration: int
+    policy: Policy, error: BaseException, decision: int, iteration: int
 ) -> PolicyError:
     """Return the error for a rule that raised.
 
@@ -29,9 +29,8 @@ def policy_failure(
     when = f"decision {decision} (iteration {iteration})"
     if isinstance(error, InputError):  # ours: it says all that there is to say
         return PolicyError(f"policy {policy.name!r} failed at {when}: {error}")
-    what = f"{type(error).__name__}: {error}"
     place = traceback.extract_tb(error.__traceback__)[-1]
     return PolicyError(
-        f"policy {policy.name!r} raised at {when}: {' '.join(what.split())} "
+        f"policy {policy.name!r} raised at {when}: {said(error)} "
         f"({Path(place.filename).name}, line {place.lineno})"
     )

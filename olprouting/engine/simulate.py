@@ -289,7 +289,9 @@ def _python_chunks(
             decisions += 1
             try:
                 position, worker, dispatch_s = _timed_route(policy, view, rng)
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever the user's code does
                 raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
                 on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError, shown, unknown_name
+from olprouting.errors import InputError, said, shown, unknown_name
 from olprouting.instances._checks import require_memory, whole
 from olprouting.policies import rules
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
@@ -295,7 +295,9 @@ def _function_at(place: str) -> RouteFunction:
             _load_file(Path(where)) if where.endswith(".py") else importlib.import_module(where)
         )
         function = getattr(module, attribute, None)
-    except (Exception, SystemExit) as error:  # whatever the user's code does
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # whatever the user's code does
         raise InputError(f"policy {place!r}: cannot load it: {_what(error)}") from None
     if function is None:
         near = difflib.get_close_matches(attribute, vars(module), n=1)
@@ -325,7 +327,7 @@ def _what(error: BaseException) -> str:
     """Say what loading raised, and the line of the user's own code it came from."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return f"{error.filename}, line {error.lineno}: {error.msg}"
-    what = f"{type(error).__name__}: {error}"
+    what = said(error)
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.engine import Clock, KvOptions, simulate
-from olprouting.errors import InputError
+from olprouting.errors import InputError, said
 from olprouting.gaps import measure_gaps
 from olprouting.price_report import RunOutcome, measure_prices
 from olprouting.price_report.runner import Runner, check_conditions
@@ -60,9 +60,11 @@ def run_cell(cell: Cell) -> Outcome:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             tables = _MEASURES[cell.kind](cell)
-    except Exception as error:  # one broken cell must not end the study
-        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        return Outcome.failure(cell, said, traceback.format_exc())
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # one broken cell must not end the study
+        text = str(error) if isinstance(error, InputError) else said(error)
+        return Outcome.failure(cell, text, traceback.format_exc())
     # others, such as those of imports, depend on what the process did before
     ours = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
     notices = " | ".join(dict.fromkeys(ours))

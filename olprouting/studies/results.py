@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from olprouting.files import write_parts
+from olprouting.files import write_parquet, write_parts
 from olprouting.studies.manifest import Manifest
 from olprouting.studies.outcome import CELLS, TABLES
 from olprouting.studies.store import Rows, Store, arrow_table
@@ -88,14 +88,12 @@ class Results:
         NotWrittenError
             If one cannot be written; all others are.
         """
-        import pyarrow.parquet as pq
-
         parts: dict[str, Part] = {}
         for name in TABLES:
             files = f"{name}.parquet", f"{name}.csv"
             if self.rows(name):
                 table = arrow_table(self.rows(name))
-                parts[files[0]] = partial(pq.write_table, table)
+                parts[files[0]] = partial(write_parquet, table)
                 parts[files[1]] = table.to_pandas().to_csv(index=False, lineterminator="\n")
             else:  # of an earlier run
                 for file in files:

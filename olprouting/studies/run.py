@@ -167,8 +167,9 @@ def study_status(folder: str | Path) -> StudyStatus:
     Raises
     ------
     InputError
-        If the folder holds no study.
+        If the folder holds no study, or what it holds is damaged.
     """
+    Store(Path(folder)).check()
     return _status(Results.read(Path(folder)))
 
 

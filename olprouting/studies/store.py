@@ -11,10 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError, NotWrittenError
-from olprouting.files import reason
+from olprouting.files import reason, write_parquet
+from olprouting.instances.documents import load_json
 from olprouting.studies.hashing import file_sha256
 from olprouting.studies.outcome import CELLS, FAILURES, TABLES, Outcome
 
@@ -94,8 +96,6 @@ class Store:
         self._waiting = 0
 
     def _write_part(self, name: str, outcomes: Sequence[Outcome]) -> None:
-        import pyarrow.parquet as pq
-
         for rest in self.parts.glob(".*"):  # of a command that was killed, or had no room
             shutil.rmtree(rest)
         unfinished = self.parts / f".{name}"
@@ -105,10 +105,23 @@ class Store:
             rows = [row for outcome in outcomes for row in outcome.tables.get(table, [])]
             if rows:
                 file = unfinished / f"{table}.parquet"
-                pq.write_table(arrow_table(rows), file)
+                write_parquet(arrow_table(rows), file)
                 sums[file.name] = file_sha256(file)
         (unfinished / SUMS).write_text(json.dumps(sums, indent=2) + "\n", encoding="utf-8")
         unfinished.rename(self.parts / name)
+
+    def check(self) -> None:
+        """Look at every file of every part.
+
+        Raises
+        ------
+        InputError
+            If one is not what was written, byte for byte.
+        """
+        for part in self._parts():
+            for name, sha256 in _sums(part).items():
+                if file_sha256(part / name) != sha256:
+                    raise _damaged(part, name)
 
     def finished(self) -> set[str]:
         """Return the ids of all finished cells that did not end in an error."""
@@ -148,8 +161,14 @@ class Store:
                     f"{self.journal}, line {number}: damaged (its SHA-256 differs); delete the "
                     "line and run the study again, which computes that cell alone"
                 )
-            entry = json.loads(text)
-            found[entry["cell"]] = Outcome(entry["cell"], entry["tables"])
+            try:
+                entry = json.loads(text)
+                found[entry["cell"]] = Outcome(entry["cell"], {**entry["tables"]})
+            except (ValueError, LookupError, TypeError, RecursionError):
+                raise InputError(
+                    f"{self.journal}, line {number}: not a finished cell; delete the line and "
+                    "run the study again, which computes that cell alone"
+                ) from None
         return list(found.values())
 
     @staticmethod
@@ -196,13 +215,7 @@ def _read(part: Path, table: str) -> Rows:
     import pyarrow.parquet as pq
 
     file = part / f"{table}.parquet"
-    try:
-        sums = json.loads((part / SUMS).read_bytes())
-        complete = set(sums) == {each.name for each in part.glob("*.parquet")}
-    except (OSError, ValueError, TypeError):
-        complete = False
-    if not complete:
-        raise _damaged(part, SUMS)
+    sums = _sums(part)
     if file.name not in sums:
         return []
     data = file.read_bytes()
@@ -210,6 +223,21 @@ def _read(part: Path, table: str) -> Rows:
         raise _damaged(part, file.name)
     rows: Rows = pq.read_table(pa.BufferReader(data)).to_pylist()
     return rows
+
+
+def _sums(part: Path) -> dict[str, Any]:
+    """Return the SHA-256 of each file of a part by name; there are no more files, and no fewer.
+
+    Raises
+    ------
+    InputError
+        If that is not so.
+    """
+    with suppress(OSError, ValueError):
+        sums = load_json((part / SUMS).read_text(encoding="utf-8"), SUMS)
+        if isinstance(sums, dict) and set(sums) == {one.name for one in part.glob("*.parquet")}:
+            return sums
+    raise _damaged(part, SUMS)
 
 
 def _damaged(part: Path, name: str) -> InputError:

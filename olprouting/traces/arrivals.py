@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.instances._checks import positive
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.instances.trace import Trace
+
+
+LARGEST_BATCH = 2**31 - 1
+"""Requests per batch are no more."""
 
 
 def require_arrivals(trace: Trace) -> npt.NDArray[np.float64]:
@@ -92,14 +96,16 @@ def batches(
     trace
         The requests, kept in their order.
     requests
-        Requests per batch, >= 1; the last batch may be smaller.
+        Requests per batch, from 1 to `LARGEST_BATCH`; the last batch may be smaller.
     every_s
         Seconds between batches, > 0; or
     every_iterations
         iterations between batches, >= 1. Exactly one of the two must be given.
     """
-    if requests < 1:
-        raise InputError(f"requests = {requests} per batch must be >= 1")
+    if not 1 <= requests <= LARGEST_BATCH:
+        raise InputError(
+            f"requests = {shown(requests)} per batch must be >= 1 and <= {LARGEST_BATCH}"
+        )
     batch = np.arange(len(trace)) // requests
     if every_s is not None and every_iterations is None:
         positive("every_s", every_s)

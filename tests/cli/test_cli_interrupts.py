@@ -134,3 +134,27 @@ with exit_on_interrupt():
     assert interrupted.stderr == "olprouting: interrupted (ValueError: on the way out)\n"
     assert failed.returncode == 1
     assert "Traceback" in failed.stderr
+
+
+def test_an_interrupt_waits_until_llvmlite_is_left():
+    """Catches half an object of LLVM's: "Exception ignored in" on stderr when it is deleted."""
+    code = """
+import os, signal
+from olprouting.cli.interrupts import exit_on_interrupt
+
+llvmlite = {"__name__": "llvmlite.binding.ffi", "os": os, "signal": signal}
+exec('''
+def make():
+    os.kill(os.getpid(), signal.SIGINT)
+    sum(range(10))
+    print("whole")
+''', llvmlite)
+with exit_on_interrupt():
+    llvmlite["make"]()
+    while True:
+        sum(range(10))
+"""
+    done = python(code)
+    assert done.returncode == 130, done.stderr
+    assert done.stdout == "whole\n"
+    assert done.stderr == "olprouting: interrupted\n"

@@ -99,6 +99,14 @@ def test_a_rule_that_raises_alone_is_one_line_and_exit_code_2(late):
         assert "raised at decision 6" in str(result.exception)
 
 
+def test_a_run_that_is_lost_with_its_tables_says_so(late, tmp_path):
+    """Catches the silent lack of a series that was asked for."""
+    series = tmp_path / "s.csv"
+    result = run("simulate", *SMALL, "--policy", late, "--series", str(series))
+    assert str(result.exception).endswith("(late.py, line 9); nothing of this run is saved")
+    assert not series.exists()
+
+
 def test_a_folder_that_is_deleted_in_mid_run_is_made_again(tmp_path):
     """Catches results that are lost because somebody tidied up."""
     out = tmp_path / "out"
@@ -181,3 +189,50 @@ def test_the_report_names_the_rules_that_failed(late):
     result = run(*GAPS, "--policies", f"jsq,{late}", "--json")
     (failure,) = json.loads(result.stdout)["failures"]
     assert "raised at decision 6" in failure
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["solve", "m.json", "--out", "m.json"],
+        ["solve", "m.json", "--out", "link.json"],
+        ["solve", "m.json", "--export", "m.json"],
+        ["solve", "m.json", "--out", "new.lp", "--export", "./new.lp"],
+        ["solve", "m.json", "--out", "-"],
+        ["simulate", *SMALL, "--trace", "in.csv", "--requests-out", "in.csv"],
+        ["simulate", "--replay", "in.csv", "--series", "in.csv"],
+        ["simulate", *SMALL, "--series", "new.csv", "--requests-out", "./new.csv"],
+        ["traces", "convert", "in.csv", "in.csv"],
+        ["forecast", "train", "--trace", "in.csv", "--out", "in.csv"],
+    ],
+)
+def test_a_command_never_writes_over_what_it_reads(command, e1, tmp_path, monkeypatch):
+    """Catches the loss of the user's file, and of one of two results in one file."""
+    monkeypatch.chdir(tmp_path)
+    Path("m.json").write_text(e1.to_json())
+    Path("link.json").hardlink_to("m.json")
+    Path("in.csv").write_text("arrival_s,prompt_tokens,decode_tokens\n0,5,5\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    result = run(*command)
+    assert isinstance(result.exception, InputError), result.output
+    assert "another file" in str(result.exception) or "go to a file" in str(result.exception)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_rule_that_changes_the_folder_does_not_move_the_results(tmp_path, monkeypatch):
+    """Catches results in a folder that the user did not name."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "moves.py").write_text(
+        LATE.replace("n = 0", "import os\nn = 0", 1).replace(
+            'raise RuntimeError("boom")', f"os.chdir({str(tmp_path / 'elsewhere')!r})"
+        )
+    )
+    for command, file in (
+        ([*GAPS, "--policies", "moves.py:f", "--out", "out"], "out/gaps.csv"),
+        (["simulate", *SMALL, "--policy", "moves.py:f", "--series", "s.csv"], "s.csv"),
+    ):
+        monkeypatch.chdir(tmp_path)
+        result = run(*command)
+        assert result.exit_code == 0, result.output
+        assert (tmp_path / file).is_file()
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -28,6 +28,21 @@ def leave():
     sys.exit("no more")
 
 
+class MuteError(Exception):
+    """An error whose text cannot be read."""
+
+    def __str__(self) -> str:
+        raise GeneratorExit
+
+
+def be_mute():
+    raise MuteError
+
+
+def leave_the_generator():
+    raise GeneratorExit("no more")
+
+
 def refuse():
     raise InputError("the model file is gone")
 
@@ -37,6 +52,11 @@ def refuse():
     [
         (boom, "raised at {when}: RuntimeError: boom and more ({file}, line {line})"),
         (leave, "raised at {when}: SystemExit: no more ({file}, line {line})"),
+        (
+            be_mute,
+            "raised at {when}: MuteError: (no text: GeneratorExit) ({file}, line {line})",
+        ),
+        (leave_the_generator, "raised at {when}: GeneratorExit: no more ({file}, line {line})"),
         (refuse, "failed at {when}: the model file is gone"),
     ],
 )

@@ -68,6 +68,8 @@ def test_a_function_in_a_file_runs(tmp_path) -> None:
         ("{folder}/near.py:rout", "near.py has no function 'rout'; did you mean 'route'"),
         ("{folder}/exits.py:f", r"exits.py, line 2: SystemExit: 3$"),
         ("{folder}/raises.py:f", r"raises.py, line 5: ZeroDivisionError: division by zero$"),
+        ("{folder}/mute.py:f", r"mute.py, line 4: E: \(no text: SystemExit\)$"),
+        ("{folder}/base.py:f", r"base.py, line 1: BaseException: no$"),
         ("{folder}/lacks.py:f", r"lacks.py, line 1: ModuleNotFoundError: .*'no_such_package'$"),
         ("{folder}/outside.py:f", r"outside.py, line 2: JSONDecodeError: "),
         ("{folder}/broken.py:f", r"broken.py, line 1: invalid syntax$"),
@@ -81,6 +83,10 @@ def test_a_place_without_a_function_is_refused(tmp_path, place, message) -> None
     (tmp_path / "near.py").write_text("def route(view, rng): ...\n")
     (tmp_path / "exits.py").write_text("import sys\nsys.exit(3)\n")
     (tmp_path / "raises.py").write_text("def g(n):\n    return n\n\n\ng(1 / 0)\n")
+    (tmp_path / "mute.py").write_text(
+        "class E(Exception):\n    def __str__(self):\n        raise SystemExit\nraise E\n"
+    )
+    (tmp_path / "base.py").write_text("raise BaseException('no')\n")
     (tmp_path / "lacks.py").write_text("import no_such_package\n")
     (tmp_path / "outside.py").write_text("import json\njson.loads('{')\n")
     (tmp_path / "broken.py").write_text("def f(:\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from contextlib import contextmanager, suppress
 
@@ -120,3 +121,34 @@ def test_a_study_that_finds_no_room_keeps_what_is_finished_and_goes_on_later(fin
     assert all("\n" not in problem for problem in status.problems)
     assert run_study(study, tmp_path / "out", jobs=1).complete
     assert tables(tmp_path / "out") == tables(out)
+
+
+def test_sums_and_lines_of_a_journal_that_are_no_such_thing_are_damage(finished, tmp_path):
+    """Catches a RecursionError at JSON that is nested too deeply, and other tracebacks."""
+    study, out = finished
+    shutil.copytree(out, tmp_path / "out")
+    mended = tmp_path / "out"
+    (part,) = (mended / "parts").iterdir()
+    whole = (part / "sha256.json").read_text()
+    commands = (study_status, study_report, lambda folder: run_study(study, folder, jobs=1))
+    for text in ("[" * 100_000, "[]", "\udcff"):
+        (part / "sha256.json").write_text(text, errors="surrogateescape")
+        for command in commands:
+            with pytest.raises(InputError, match="damaged"):
+                command(mended)
+    (part / "sha256.json").write_text(whole)
+    for line in (b"[" * 100_000, b"[]", b'{"cell": "a", "tables": []}'):
+        sha256 = hashlib.sha256(line).hexdigest().encode()
+        (mended / "journal.jsonl").write_bytes(b"%s %s\n" % (sha256, line))
+        for command in commands:
+            with pytest.raises(InputError, match="line 1: not a finished cell"):
+                command(mended)
+
+
+def test_a_status_is_of_what_can_be_reported(finished, tmp_path):
+    """Catches "finished" of a study whose wall-clock times have rotted."""
+    shutil.copytree(finished[1], tmp_path / "out")
+    (file,) = (tmp_path / "out" / "parts").glob("*/timing.parquet")
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(InputError, match=f"{file}: damaged"):
+        study_status(tmp_path / "out")

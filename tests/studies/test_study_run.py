@@ -19,7 +19,7 @@ from study_files import CLIPPED, SMALL, tables, write
 import olprouting as olp
 from olprouting.errors import InputError
 from olprouting.locks import only_writer
-from olprouting.studies import Results, read_study, run_study, study_status
+from olprouting.studies import Results, measure, read_study, run_study, study_status
 from olprouting.studies.outcome import CELLS, Outcome
 from olprouting.studies.store import Store
 
@@ -286,3 +286,26 @@ def test_the_manifest_says_what_a_number_depends_on(small, tmp_path):
     assert len(manifest["study_file"]["sha256"]) == 64
     (profile,) = manifest["files"]
     assert profile.endswith("azure-2023-conv-like.json")
+
+
+def test_whatever_ends_a_cell_costs_that_cell_alone(small, monkeypatch, tmp_path):
+    """Catches an exit of somebody's code, or an error without a text, that ends the study."""
+
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise GeneratorExit
+
+    raised = iter([SystemExit(3), MuteError(), GeneratorExit()])
+
+    def fail(cell):
+        raise next(raised, RuntimeError("late"))
+
+    monkeypatch.setitem(measure._MEASURES, measure.Kind.SIMULATE, fail)
+    status = run_study(read_study(small), tmp_path / "out", jobs=1)
+    errors = [failure["error"] for failure in status.failures]
+    assert len(errors) == status.cells
+    assert errors[:3] == [
+        "SystemExit: 3",
+        "MuteError: (no text: GeneratorExit)",
+        "GeneratorExit:",
+    ]

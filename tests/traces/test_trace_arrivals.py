@@ -75,10 +75,12 @@ def test_batches_come_in_seconds_or_iterations() -> None:
         {"requests": 1},
         {"requests": 1, "every_s": 1, "every_iterations": 1},
         {"requests": 1, "every_s": 0},
+        {"requests": 99999999999999999999, "every_s": 1},
         {"requests": 1, "every_iterations": 0},
     ],
 )
 def test_senseless_batches_are_refused(options) -> None:
+    """Catches an OverflowError of NumPy's at a number beyond 64 bits."""
     with pytest.raises(InputError):
         batches(trace(), **options)
 
