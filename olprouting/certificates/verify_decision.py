@@ -74,6 +74,8 @@ def verify_decision(
     if value is not None and bound is not None and not reaches(value, bound):
         raise DoesNotHoldError(f"bound {float(bound)!r} is above the value {float(value)!r}")
     check_status(result, sense=1)
+    if value is not None and result["stop_reason"] == "optimal" and value.denominator == 1:
+        bound = int(value)  # what is claimed, however the two were rounded to doubles
     if value is None and result["stop_reason"] == "optimal_within_gap":
         raise DoesNotHoldError("status: the solver is done, but there is no assignment")
     known = [] if value is None else [pairs_of(result["assignment"])]
