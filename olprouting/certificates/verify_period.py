@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import rational, same_double, written
+from olprouting.certificates.exact_json import rational, said, same_double
 from olprouting.certificates.period_search import TooLongError, worth_more
 from olprouting.certificates.period_value import ExactPeriod
 from olprouting.certificates.status import ROUNDING, check_status, claims, reported
@@ -74,9 +74,9 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
     return Verification(
         kind=f"period ({result['form']})",
         verdict=_verdict(value, proven, slack, resting=resting),
-        value=None if value is None else written(value),
-        bound=None if proven is None else written(proven),
-        gap=None if value is None or proven is None else written(proven - value),
+        value=None if value is None else said(value),
+        bound=None if proven is None else said(proven),
+        gap=None if value is None or proven is None else said(proven - value),
         proof=words,
         not_checked=claims(result["stop_reason"], "bound", "status", resting=resting)
         + _unproven_prices(result["priced"], value, dual, slack),

@@ -196,3 +196,15 @@ def test_a_gap_of_whole_tokens_is_exact(field) -> None:
     saved["result"][field] = 0.0
     with pytest.raises(DoesNotHoldError, match=f"{field}: value and bound leave"):
         verify(json.dumps(saved))
+
+
+def test_fractions_of_too_many_digits_are_left_out_or_rounded() -> None:
+    """Regression: neither saving nor checking survived 0.987654321012345^400 as a fraction."""
+    loads = [[5] * 401, [3] * 401]
+    decision = Decision(loads, [1, 1], [3, 4, 9], gamma=0.987654321012345)
+    saved = certificate(decision, exact.solve(decision))
+    finding = verify(json.dumps(saved))
+    assert finding.value is not None
+    assert finding.value.endswith(" (rounded)")
+    assert float(finding.value.removesuffix(" (rounded)")) == float(saved["result"]["objective"])
+    assert "(rounded)" in finding.summary()

@@ -207,3 +207,11 @@ def test_a_saved_result_is_read_back_and_written(tmp_path) -> None:
     alone = hindsight_imbalance(TRACE.head(0), CLUSTER)
     assert ImbalanceResult.from_text(json.dumps(alone.to_document())).proven_by == FORCED
     assert verify(json.dumps(alone.to_document())).value == "0"
+
+
+def test_totals_beyond_doubles_are_whole_numbers() -> None:
+    """Regression: right results above 2^53 were refused."""
+    trace = Trace([2**52], [5], release_iteration=[1])
+    document = saved(trace, CLUSTER)
+    assert document["total_tokens"] > 2**53
+    assert verify(json.dumps(document)).verdict is Verdict.OPTIMAL
