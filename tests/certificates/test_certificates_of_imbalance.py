@@ -215,3 +215,11 @@ def test_totals_beyond_doubles_are_whole_numbers() -> None:
     document = saved(trace, CLUSTER)
     assert document["total_tokens"] > 2**53
     assert verify(json.dumps(document)).verdict is Verdict.OPTIMAL
+
+
+def test_a_run_too_long_to_add_up_is_refused() -> None:
+    """Regression: ten million iterations took more than a minute and gigabytes."""
+    document = saved(TRACE, CLUSTER)
+    document["problem"]["decode_tokens"][0] = 500_000
+    with pytest.raises(DoesNotHoldError, match="500002 decode tokens, at most 500000"):
+        verify(json.dumps(refingerprinted(document)))
