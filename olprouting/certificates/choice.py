@@ -54,5 +54,7 @@ def check_choice(
                 f"{float(best)!r}"
             )
         reference = best if best - reference <= TOLERANCE_TOKENS else reference
-    compare("choice.gap_tokens", choice["gap_tokens"], value - reference, value)
+    whole = value.denominator == reference.denominator == 1
+    gap = value - reference
+    compare("choice.gap_tokens", choice["gap_tokens"], gap, None if whole else value)
     return pairs

@@ -65,8 +65,22 @@ def whole_numbers(name: str, values: list[int], least: int, most: int = MOST) ->
 
 
 def written(value: Number) -> str:
-    """Return a number as the text that `rational` reads."""
+    """Return a number as the text that `rational` reads.
+
+    Raises
+    ------
+    ValueError
+        If that has more than 4,300 digits.
+    """
     return str(Fraction(value))
+
+
+def said(value: Number) -> str:
+    """Return a number as `written` does; one of too many digits as a double, marked as rounded."""
+    try:
+        return written(value)
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        return f"{float(value)!r} (rounded)"
 
 
 def same_double(claimed: Any, exact: Number) -> bool:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 MOST_TOKENS = 2**40
 """Token counts and periods go up to this one, so that sums of millions of them fit a machine's."""
 
+MOST_CELLS = 2**25
+"""Loads, one a device and period, that are added up: half a gigabyte."""
+
 _MACHINE = 2**62
 """Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
 
@@ -125,6 +128,12 @@ class ExactHindsight:
 
     def check_schedule(self, device: list[int], start: list[int]) -> None:
         """Raise `DoesNotHoldError` unless the schedule is feasible, period by period."""
+        cells = len(self.devices) * (self.periods + 1)
+        if cells > MOST_CELLS:
+            raise DoesNotHoldError(
+                f"problem: {len(self.devices)} devices in {self.periods} periods are too many to "
+                f"add up: {cells} loads, at most {MOST_CELLS}"
+            )
         slots = np.zeros((len(self.devices), self.periods + 1), np.int64)
         tokens = np.zeros_like(slots)
         for j, (g, k) in enumerate(zip(device, start, strict=True)):

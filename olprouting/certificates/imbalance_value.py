@@ -19,7 +19,7 @@ from olprouting.certificates.verification import DoesNotHoldError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MOST_TOKENS = 10_000_000
+MOST_TOKENS = 500_000
 """Runs of more decode tokens are not added up (seconds)."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,20 @@ class ExactPeriod:
             all(slots[age] >= 1 and tokens[age] >= held + age for age in ages)
             for slots, tokens in zip(self.slots, self.kv_tokens, strict=True)
         )
+
+    def most_share(self, request: int) -> Fraction:
+        """Return the largest share of a request, up to 1, that fits on the devices, alone."""
+        needs = [self.held[request] + age for age in range(self.active[request])]
+        shares = Fraction(0)
+        for slots, tokens in zip(self.slots, self.kv_tokens, strict=True):
+            room = (Fraction(t, need) for t, need in zip(tokens, needs, strict=False) if need)
+            shares += min([Fraction(1), *room, *map(Fraction, slots[: len(needs)])])
+        return min(Fraction(1), shares)
+
+    @cached_property
+    def whole_rewards(self) -> bool:
+        """Whether every reward is a whole number."""
+        return all(reward.denominator == 1 for reward in self.rewards)
 
     def only(self, kept: Sequence[int]) -> ExactPeriod:
         """Return the problem of some of its requests."""

@@ -76,9 +76,10 @@ def proofs(decision: Decision, pairs: Pairs | None, time_limit_s: float = inf) -
     value = None if pairs is None else weighted_imbalance(exact, loads_after(exact, pairs))
     best = Fraction(0)
     for bound, proof in _proofs(decision, exact, pairs, end_s):
-        if bound > best:
+        saved = _saved(proof, bound) if bound > best else None
+        if saved is not None:
             best = bound
-            yield {**proof, "bound": written(bound)}
+            yield saved
         if (value is not None and best >= value) or time.monotonic() >= end_s:
             return
 
@@ -107,12 +108,27 @@ def _proofs(
         yield least, {"kind": "enumeration"}
 
 
+def _saved(proof: Proof, bound: Fraction) -> Proof | None:
+    """Return a proof with its fractions as text, or None where one has too many digits for it."""
+    try:
+        saved = {name: _text(value) for name, value in proof.items()}
+        return {**saved, "bound": written(bound)}
+    except ValueError:
+        return None
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_text(member) for member in value]
+    return written(value) if isinstance(value, Fraction) else value
+
+
 def _peaks_proof(exact: ExactDecision, peaks: Peaks) -> Proof:
     proof: Proof = {"kind": "peaks", "shares": _shares(peaks)}
     if not exact.fills:
-        proof["slot_prices"] = [written(price) for price in peaks.slot_prices]
+        proof["slot_prices"] = list(map(Fraction, peaks.slot_prices))
     return proof
 
 
 def _shares(peaks: Peaks) -> list[list[Any]]:
-    return [[g, h, written(share)] for (g, h), share in sorted(peaks.shares.items())]
+    return [[g, h, Fraction(share)] for (g, h), share in sorted(peaks.shares.items())]

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from olprouting.certificates.exact_json import rational
+from olprouting.certificates.exact_json import rational, same_double
 from olprouting.certificates.verification import DoesNotHoldError
 
 LEAST_SCALE = Fraction(1, 10**9)
@@ -14,6 +14,9 @@ LEAST_SCALE = Fraction(1, 10**9)
 
 ROUNDING = Fraction(1, 10**12)
 """Relative error granted to a gap that was computed in doubles."""
+
+ROUNDED_ULPS = 4
+"""Numbers that are not whole and so many units of a double apart are reported as equal."""
 
 _LIMITS = ("time_limit", "node_limit", "other_limit")
 
@@ -41,7 +44,8 @@ def check_status(result: dict[str, Any], *, sense: int) -> None:
         raise DoesNotHoldError("status: 'optimal' means that value and bound are equal")
     if "absolute_gap" in result:
         scale = max([LEAST_SCALE, *(abs(Fraction(rational(f))) for f in (value, bound) if f)])
-        compare("absolute_gap", result["absolute_gap"], gap, scale)
+        exactly = None if _whole(value, bound) else scale
+        compare("absolute_gap", result["absolute_gap"], gap, exactly)
     check_gap("relative_gap", result["relative_gap"], value, bound, sense=sense)
 
 
@@ -61,7 +65,10 @@ def check_gap(name: str, claimed: Any, value: Any, bound: Any, *, sense: int) ->
     gap = _gap(value, bound, sense)
     if gap is not None:
         gap /= max(abs(Fraction(rational(value))), LEAST_SCALE)
-    compare(name, claimed, gap, Fraction(1))
+    compare(name, claimed, gap, Fraction(0 if _whole(value, bound) else 1))
+    rounded = ROUNDED_ULPS * Fraction(math.ulp(float(rational(bound or 0))))
+    if gap and claimed == 0 and abs(_gap(value, bound, sense) or Fraction(0)) > rounded:
+        raise DoesNotHoldError(f"{name}: value and bound leave {float(gap)!r}, not 0")
 
 
 def claims(stop: str, *fields: str, resting: bool) -> tuple[str, ...]:
@@ -88,17 +95,27 @@ def _rounded_apart(value: Any, bound: Any, sense: int) -> bool:
     return math.nextafter(float(rational(value)), -sense * math.inf) == float(rational(bound))
 
 
+def _whole(*numbers: Any) -> bool:
+    """Whether all are whole numbers: then nothing was rounded but a quotient of theirs."""
+    return all(number is not None and rational(number).denominator == 1 for number in numbers)
+
+
 def _gap(value: Any, bound: Any, sense: int) -> Fraction | None:
     if value is None or bound is None:
         return None
     return Fraction(sense * (rational(value) - rational(bound)))
 
 
-def compare(name: str, claimed: Any, exact: Fraction | None, scale: Fraction) -> None:
-    """Raise `DoesNotHoldError` if a number is not `exact`, up to rounding relative to `scale`."""
+def compare(name: str, claimed: Any, exact: Fraction | None, scale: Fraction | None) -> None:
+    """Raise `DoesNotHoldError` if a number is not `exact`, up to rounding relative to `scale`.
+
+    Without a scale it must be the nearest double.
+    """
     if (claimed is None) != (exact is None):
         raise DoesNotHoldError(f"{name}: {claimed} does not follow from value and bound")
-    if exact is not None and abs(rational(claimed) - exact) > ROUNDING * max(abs(exact), scale):
+    if exact is None or same_double(claimed, exact):
+        return
+    if scale is None or abs(rational(claimed) - exact) > ROUNDING * max(abs(exact), scale):
         raise DoesNotHoldError(
             f"{name}: value and bound leave {float(exact)!r}, not {float(rational(claimed))!r}"
         )

@@ -20,7 +20,7 @@ from olprouting.certificates.decision_value import (
     pairs_of,
     value_of,
 )
-from olprouting.certificates.exact_json import rational, same_double, written
+from olprouting.certificates.exact_json import rational, said, same_double
 from olprouting.certificates.second_opinion import reaches, strengthened
 from olprouting.certificates.status import check_status, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
@@ -70,10 +70,14 @@ def verify_decision(
     proven = proven_bound(decision, proof)
     bound = None if result["bound"] is None else rational(result["bound"])
     if value is not None and proven > value:
-        raise DoesNotHoldError(f"proof: it bounds values by {proven}, but {value} is reached")
+        raise DoesNotHoldError(
+            f"proof: it bounds values by {said(proven)}, but {said(value)} is reached"
+        )
     if value is not None and bound is not None and not reaches(value, bound):
         raise DoesNotHoldError(f"bound {float(bound)!r} is above the value {float(value)!r}")
     check_status(result, sense=1)
+    if value is not None and result["stop_reason"] == "optimal" and value.denominator == 1:
+        bound = int(value)  # what is claimed, however the two were rounded to doubles
     if value is None and result["stop_reason"] == "optimal_within_gap":
         raise DoesNotHoldError("status: the solver is done, but there is no assignment")
     known = [] if value is None else [pairs_of(result["assignment"])]
@@ -93,9 +97,9 @@ def verify_decision(
     return Verification(
         kind="decision" if choice is None else f"decision, and the gap of {choice['policy']}",
         verdict=_verdict(value, bound, proven, resting=resting),
-        value=None if value is None else written(value),
-        bound=written(proven),
-        gap=None if value is None else written(value - proven),
+        value=None if value is None else said(value),
+        bound=said(proven),
+        gap=None if value is None else said(value - proven),
         proof=words,
         not_checked=rests,
         about_the_run=(
@@ -137,7 +141,7 @@ def proven_bound(decision: ExactDecision, proof: dict[str, Any]) -> Fraction:
     if found is None:
         raise DoesNotHoldError(f"proof: {kind!r} does not apply to this decision")
     if found != rational(proof["bound"]):
-        raise DoesNotHoldError(f"proof: it proves {written(found)}, not {proof['bound']} as stated")
+        raise DoesNotHoldError(f"proof: it proves {said(found)}, not {proof['bound']} as stated")
     return found
 
 

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from olprouting.certificates.exact_json import rational, whole_numbers, written
+from olprouting.certificates.exact_json import rational, said, whole_numbers
 from olprouting.certificates.hindsight_value import ExactHindsight
 from olprouting.certificates.status import check_gap, check_stop, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
@@ -51,9 +51,9 @@ def verify_hindsight(document: dict[str, Any]) -> Verification:
     return Verification(
         kind="hindsight",
         verdict=Verdict.OPTIMAL if bound == value else Verdict.BOUNDED,
-        value=written(value),
-        bound=written(bound),
-        gap=written(bound - value),
+        value=said(value),
+        bound=said(bound),
+        gap=said(bound - value),
         proof="weak duality at the stored prices; every device and period added up",
         not_checked=(),
         about_the_run=(*ABOUT_THE_RUN, *reported(document["stop_reason"])),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from olprouting.certificates.exact_json import whole_numbers, written
+from olprouting.certificates.exact_json import said, whole_numbers
 from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
 from olprouting.certificates.imbalance_value import ExactRuns
 from olprouting.certificates.status import check_gap, check_stop, claims, reported
@@ -13,6 +13,9 @@ from olprouting.certificates.verification import DoesNotHoldError, Verdict, Veri
 SCHEMA = "olprouting/hindsight-imbalance/1"
 
 ABOUT_THE_RUN = ("name", "proven_by", "limit_s", "wall_s", "versions")
+
+MOST_TOTAL = 2**62
+"""Totals are written as whole numbers, which are exact beyond the doubles'."""
 
 FORCED = "until the slots are full, who is active is forced, and bounds the peaks"
 
@@ -29,7 +32,7 @@ def verify_imbalance(document: dict[str, Any]) -> Verification:
     """
     runs = ExactRuns.from_document(document["problem"])
     total = _total(runs, document)
-    bound = whole_numbers("bound_tokens", [document["bound_tokens"]], least=0)[0]
+    bound = whole_numbers("bound_tokens", [document["bound_tokens"]], least=0, most=MOST_TOTAL)[0]
     if total is not None and bound > total:
         raise DoesNotHoldError(f"bound_tokens: {bound} is above the run's total, {total}")
     check_gap("gap", document["gap"], total, bound, sense=1)
@@ -45,9 +48,9 @@ def verify_imbalance(document: dict[str, Any]) -> Verification:
     return Verification(
         kind="hindsight imbalance",
         verdict=verdict,
-        value=None if total is None else written(total),
-        bound=written(proven),
-        gap=None if total is None else written(total - proven),
+        value=None if total is None else said(total),
+        bound=said(proven),
+        gap=None if total is None else said(total - proven),
         proof=proof,
         not_checked=claims(stop, "bound_tokens", "stop_reason", resting=proven < bound),
         about_the_run=(*ABOUT_THE_RUN, *reported(stop)),

@@ -6,10 +6,10 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import rational, written
+from olprouting.certificates.exact_json import rational, said, same_double
 from olprouting.certificates.period_search import TooLongError, worth_more
 from olprouting.certificates.period_value import ExactPeriod
-from olprouting.certificates.status import check_status, claims, reported
+from olprouting.certificates.status import ROUNDING, check_status, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 TOLERANCE = Fraction(1, 10**9)
 """Relative error that a file may contain, since linear programs are solved in doubles: of a row to
-its capacity (at least 1), of a value or bound to the bound (at least the largest reward)."""
+its capacity (at least 1), of a bound to itself (at least what one request alone can be worth). None
+is granted where starts and rewards are whole."""
 
 ABOUT_THE_RUN = (
     "solver", "rows", "wall_s", "build_s", "limit_s", "threads", "seed", "message",
@@ -47,34 +48,38 @@ def verify_period(instance: dict[str, Any], result: dict[str, Any]) -> Verificat
     value, excess = _primal(period, result, whole=whole)
     if value is None and result["value"] is not None:
         raise DoesNotHoldError("value: there is one without x")
-    dual = _dual(period, result)
+    left_out = set() if whole else _left_out(period, result)
+    alone = _most_alone(period, left_out, whole=whole)
+    dual = _dual(period, result, left_out, alone)
     proven, words = (None, "no prices") if dual is None else dual
     bound = None if result["bound"] is None else Fraction(rational(result["bound"]))
-    scale = _scale(period, proven or bound)
-    if value is not None and bound is not None and bound < value - TOLERANCE * scale:
+    slack = TOLERANCE * max(alone, abs(proven or bound or Fraction(0)))
+    if whole and period.whole_rewards:
+        slack = Fraction(0)
+    if value is not None and bound is not None and not _reaches(bound, value, slack):
         raise DoesNotHoldError(f"bound {float(bound)!r} is below the value {float(value)!r}")
     if bound is not None and not whole:
         if proven is not None:
-            _agree("bound", bound, proven, scale)
+            _agree("bound", bound, proven, slack)
         elif result["stop_reason"] != "error":  # then prices are withheld, and the bound is kept
             raise DoesNotHoldError(f"bound: no prices are there that prove {float(bound)!r}")
     check_status(result, sense=-1)
     if bound is not None and whole and (proven is None or bound < proven):
-        proven, words = _searched(period, result, value, (proven, words), scale)
-    resting = bound is not None and (proven is None or bound < proven - TOLERANCE * scale)
+        proven, words = _searched(period, result, value, (proven, words), slack)
+    resting = bound is not None and (proven is None or not _reaches(bound, proven, slack))
     if excess:
         words += f"; x exceeds a row by {float(excess):.1g} of it, by rounding"
     if resting:
         words += f"; {result['solver']} claims {float(rational(result['bound']))!r}"
     return Verification(
         kind=f"period ({result['form']})",
-        verdict=_verdict(value, proven, scale, resting=resting),
-        value=None if value is None else written(value),
-        bound=None if proven is None else written(proven),
-        gap=None if value is None or proven is None else written(proven - value),
+        verdict=_verdict(value, proven, slack, resting=resting),
+        value=None if value is None else said(value),
+        bound=None if proven is None else said(proven),
+        gap=None if value is None or proven is None else said(proven - value),
         proof=words,
         not_checked=claims(result["stop_reason"], "bound", "status", resting=resting)
-        + _unproven_prices(result["priced"], value, dual, scale),
+        + _unproven_prices(result["priced"], value, dual, slack),
         about_the_run=(*ABOUT_THE_RUN, *reported(result["stop_reason"])),
     )
 
@@ -83,7 +88,7 @@ def _unproven_prices(
     priced: dict[str, Any] | None,
     value: Fraction | None,
     dual: tuple[Fraction, str] | None,
-    scale: Fraction,
+    slack: Fraction,
 ) -> tuple[str, ...]:
     """Return the claims of prices that are not checked.
 
@@ -92,7 +97,7 @@ def _unproven_prices(
     """
     if priced is None or dual is None:
         return ()
-    met = value is not None and abs(dual[0] - value) <= TOLERANCE * scale
+    met = value is not None and abs(dual[0] - value) <= slack
     optimal = met and priced["source"] != "fixed-integers"
     unique = () if priced["unique"] is None else ("priced.unique",)
     return unique if optimal else ("priced", *unique)
@@ -144,7 +149,9 @@ def _primal(
     value = period.value(x)
     if result["value"] is None:
         raise DoesNotHoldError(f"value: none is claimed, x is worth {float(value)!r}")
-    _agree("value", rational(result["value"]), value, _scale(period, value))
+    if not same_double(result["value"], value):
+        slack = Fraction(0) if whole and period.whole_rewards else ROUNDING * value
+        _agree("value", rational(result["value"]), value, slack)
     return value, excess
 
 
@@ -164,7 +171,25 @@ def _check_rows(
     return worst
 
 
-def _dual(period: ExactPeriod, result: dict[str, Any]) -> tuple[Fraction, str] | None:
+def _left_out(period: ExactPeriod, result: dict[str, Any]) -> set[int]:
+    """Return the requests that a linear program left out, as it may those that fit whole nowhere.
+
+    They have no option value in the file, though the prices give one to some of them.
+    """
+    priced, oversize = result["priced"], result["oversize"]
+    if priced is None:
+        return set()
+    claimed = _vector("option_values", priced["option_values"], len(period.rewards))
+    if any(claimed[j] != 0 for j in oversize):
+        return set()
+    options = period.only(oversize).option_values(*_prices(period, priced))
+    least = TOLERANCE * _most_alone(period, set(), whole=False)
+    return set(oversize) if any(option > least for option in options) else set()
+
+
+def _dual(
+    period: ExactPeriod, result: dict[str, Any], left_out: set[int], alone: Fraction
+) -> tuple[Fraction, str] | None:
     """Return the bound that the prices prove, and how, or None where there are none.
 
     Whatever prices >= 0 are given, they bound the value of the whole period. Requests that fit
@@ -176,20 +201,17 @@ def _dual(period: ExactPeriod, result: dict[str, Any]) -> tuple[Fraction, str] |
     batch, memory = _prices(period, priced)
     options = period.option_values(batch, memory)
     claimed = _vector("option_values", priced["option_values"], len(options))
-    scale, oversize = _scale(period, None), set(result["oversize"])
-    left_out = {j for j in oversize if claimed[j] == 0}
-    if left_out != oversize or all(options[j] <= TOLERANCE * scale for j in oversize):
-        left_out = set()
-    absent = set(left_out)
+    absent = _left_out(period, result)
     if priced["source"] == "fixed-integers":
         absent |= {j for j, row in enumerate(result["x"] or []) if sum(row) > 0}
     for j, (given, exact) in enumerate(zip(claimed, options, strict=True)):
         here = Fraction(0) if j in absent else exact
-        _agree(f"priced.option_values[{j}]", given, here, max(scale, here))
+        slack = TOLERANCE * max(alone, here, period.rewards[j])
+        _agree(f"priced.option_values[{j}]", given, here, slack)
     words = f"prices >= 0 bound every value (tolerance {float(TOLERANCE):g}, relative)"
     if result["form"] == "integer":
         proven = period.only(_whole(period)).dual_value(batch, memory)
-        if all(reward.denominator == 1 for reward in period.rewards):
+        if period.whole_rewards:
             proven = Fraction(floor(proven))  # then the optimum is whole too
         return proven, words
     if left_out:
@@ -221,7 +243,7 @@ def _searched(
     result: dict[str, Any],
     value: Fraction | None,
     proven: tuple[Fraction | None, str],
-    scale: Fraction,
+    slack: Fraction,
 ) -> tuple[Fraction | None, str]:
     """Return the bound of an integer program, and how it was proven, after a search of its starts.
 
@@ -231,7 +253,7 @@ def _searched(
         If whole starts are worth more than the claimed bound.
     """
     bound = Fraction(rational(result["bound"]))
-    most = bound + TOLERANCE * scale
+    most = bound + slack
     nothing = [[0] * period.remaining] * period.devices
     priced = result["priced"]
     batch, memory = (nothing, nothing) if priced is None else _prices(period, priced)
@@ -241,7 +263,7 @@ def _searched(
             better = worth_more(startable, target, batch, memory)
             if better is None:
                 return target, "all whole starts that the prices do not rule out were tried"
-            if better > most:
+            if better > most and not same_double(result["bound"], better):
                 raise DoesNotHoldError(
                     f"bound: it is {float(bound)!r}, but starts worth {float(better)!r} exist"
                 )
@@ -262,17 +284,29 @@ def _vector(name: str, row: Any, width: int) -> list[Number]:
     return [rational(value) for value in row]
 
 
-def _scale(period: ExactPeriod, value: Fraction | None) -> Fraction:
-    return max([abs(value or Fraction(0)), *period.rewards, Fraction(0)])
+def _most_alone(period: ExactPeriod, left_out: set[int], *, whole: bool) -> Fraction:
+    """Return the most that one request alone, started whole or in part, can be worth."""
+    worth = [Fraction(0)]
+    for j, reward in enumerate(period.rewards):
+        if period.fits_whole(j):
+            worth.append(reward)
+        elif not whole and j not in left_out:
+            worth.append(reward * period.most_share(j))
+    return max(worth)
 
 
-def _agree(name: str, claimed: Number, exact: Fraction, scale: Fraction) -> None:
-    if abs(claimed - exact) > TOLERANCE * scale:
+def _reaches(bound: Fraction, value: Fraction, slack: Fraction) -> bool:
+    """Whether a claimed bound is no lower than a value, or the double nearest to it."""
+    return bound >= value - slack or same_double(bound, value)
+
+
+def _agree(name: str, claimed: Number, exact: Fraction, slack: Fraction) -> None:
+    if abs(claimed - exact) > slack:
         raise DoesNotHoldError(f"{name}: it is {float(exact)!r}, not {float(claimed)!r}")
 
 
 def _verdict(
-    value: Fraction | None, proven: Fraction | None, scale: Fraction, *, resting: bool
+    value: Fraction | None, proven: Fraction | None, slack: Fraction, *, resting: bool
 ) -> Verdict:
     if resting:
         return Verdict.VALUE_ONLY
@@ -280,5 +314,5 @@ def _verdict(
         return Verdict.NOTHING if value is None and proven is None else Verdict.BOUNDED
     if proven == value:
         return Verdict.OPTIMAL
-    within = abs(proven - value) <= TOLERANCE * scale
+    within = abs(proven - value) <= slack
     return Verdict.WITHIN_TOLERANCE if within else Verdict.BOUNDED

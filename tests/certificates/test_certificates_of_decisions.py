@@ -12,7 +12,13 @@ from certificate_cases import decisions, random_decision
 from hypothesis import given, settings
 
 from olprouting import exact
-from olprouting.certificates import Verdict, certificate, prove_decision, verify
+from olprouting.certificates import (
+    DoesNotHoldError,
+    Verdict,
+    certificate,
+    prove_decision,
+    verify,
+)
 from olprouting.certificates.decision_bounds import (
     Peaks,
     enumerated,
@@ -157,3 +163,48 @@ def test_sizes_near_the_limit_of_doubles_stay_exact() -> None:
     assert verify(json.dumps(saved)).verdict is Verdict.OPTIMAL
     proof = prove_decision(decision, result.assignment)
     assert Fraction(proof["bound"]) == result.objective
+
+
+def test_an_optimum_beyond_doubles_is_no_nearby_value() -> None:
+    """Regression: as doubles, a worse value and its bound were equal to what is proven."""
+    large = 2**60
+    decision = Decision([[large], [0]], [0, 2], [5, 6, 9])
+    data = exactly(decision)
+    best, worse = 2 * large - large - 15, [(0, 1), (1, 1)]
+    assert enumerated(data) == best
+    saved = certificate(decision, exact.solve(decision, solver="brute-force"))
+    assert verify(json.dumps(saved)).verdict is Verdict.OPTIMAL
+    nearby = {"assignment": worse, "objective": float(best + 4), "bound": float(best + 4)}
+    saved["result"] |= nearby
+    with pytest.raises(DoesNotHoldError, match="bound"):
+        verify(json.dumps(saved))
+
+
+@pytest.mark.parametrize("field", ["absolute_gap", "relative_gap"])
+def test_a_gap_of_whole_tokens_is_exact(field) -> None:
+    """Regression: a gap of 600 tokens at 1e15 was as good as none."""
+    decision = Decision([[10**15], [0], [0]], [0, 1, 1], [301, 1, 1])
+    start = ((0, 1), (1, 2))
+    result = exact.solve(decision, solver="brute-force")
+    worse = Fraction(exact.objective(decision, start))
+    saved = certificate(decision, replace(result, stop_reason=StopReason.TIME_LIMIT))
+    bound = int(worse) - 600
+    saved["result"] |= {"assignment": start, "objective": int(worse), "bound": bound}
+    saved["result"] |= {"absolute_gap": 600.0, "relative_gap": 600 / int(worse)}
+    saved["proof"] = {"kind": "zero", "bound": "0"}
+    verify(json.dumps(saved))
+    saved["result"][field] = 0.0
+    with pytest.raises(DoesNotHoldError, match=f"{field}: value and bound leave"):
+        verify(json.dumps(saved))
+
+
+def test_fractions_of_too_many_digits_are_left_out_or_rounded() -> None:
+    """Regression: neither saving nor checking survived 0.987654321012345^400 as a fraction."""
+    loads = [[5] * 401, [3] * 401]
+    decision = Decision(loads, [1, 1], [3, 4, 9], gamma=0.987654321012345)
+    saved = certificate(decision, exact.solve(decision))
+    finding = verify(json.dumps(saved))
+    assert finding.value is not None
+    assert finding.value.endswith(" (rounded)")
+    assert float(finding.value.removesuffix(" (rounded)")) == float(saved["result"]["objective"])
+    assert "(rounded)" in finding.summary()

@@ -23,7 +23,7 @@ from olprouting.certificates import (
 )
 from olprouting.errors import InputError
 from olprouting.gaps import GapReport, measure_gaps
-from olprouting.instances import Cluster, Trace
+from olprouting.instances import Cluster, Decision, Trace
 from olprouting.policies import PolicyOptions
 
 if TYPE_CHECKING:
@@ -223,3 +223,14 @@ def test_a_choice_that_is_none_is_refused(e2) -> None:
     for choice in (3, {}, document["choice"] | {"value_tokens": "many"}):
         with pytest.raises(InputError, match=r"^certificate: choice.*: expected .*, found "):
             verify(json.dumps(document | {"choice": choice}))
+
+
+def test_a_gap_of_whole_tokens_is_exact() -> None:
+    """Regression: 200 tokens of 1e15 were as good as none, by a relative 1e-12."""
+    decision = Decision([[10**15], [0], [10**15]], [0, 1, 0], [301, 501])
+    document = chosen(decision, [(0, 1)])
+    assert document["choice"]["gap_tokens"] == 200
+    assert verify(json.dumps(document)).verdict is Verdict.OPTIMAL
+    document["choice"]["gap_tokens"] = 0.0
+    with pytest.raises(DoesNotHoldError, match=r"choice\.gap_tokens: value and bound leave 200"):
+        verify(json.dumps(document))

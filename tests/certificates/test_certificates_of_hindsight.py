@@ -13,7 +13,7 @@ from certificate_cases import changes, refingerprinted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olprouting.certificates import DoesNotHoldError, Verdict, verify
+from olprouting.certificates import DoesNotHoldError, Verdict, hindsight_value, verify
 from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.hindsight_value import ExactHindsight
 from olprouting.errors import InputError
@@ -156,3 +156,11 @@ def test_a_result_for_another_problem_is_refused() -> None:
         verify(json.dumps(document))
     with pytest.raises(InputError, match="instance: line 1"):
         verify(json.dumps(other), instance="no json")
+
+
+def test_a_schedule_too_large_to_add_up_is_refused_in_one_line(monkeypatch) -> None:
+    """Regression: 100,000 devices and a million periods ended in a traceback, out of memory."""
+    document = solved(random_problem(4)).to_document()
+    monkeypatch.setattr(hindsight_value, "MOST_CELLS", 38)
+    with pytest.raises(DoesNotHoldError, match=r"3 devices in 12 periods .* 39 loads, at most 38"):
+        verify(json.dumps(document))

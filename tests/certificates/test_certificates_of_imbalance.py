@@ -207,3 +207,19 @@ def test_a_saved_result_is_read_back_and_written(tmp_path) -> None:
     alone = hindsight_imbalance(TRACE.head(0), CLUSTER)
     assert ImbalanceResult.from_text(json.dumps(alone.to_document())).proven_by == FORCED
     assert verify(json.dumps(alone.to_document())).value == "0"
+
+
+def test_totals_beyond_doubles_are_whole_numbers() -> None:
+    """Regression: right results above 2^53 were refused."""
+    trace = Trace([2**52], [5], release_iteration=[1])
+    document = saved(trace, CLUSTER)
+    assert document["total_tokens"] > 2**53
+    assert verify(json.dumps(document)).verdict is Verdict.OPTIMAL
+
+
+def test_a_run_too_long_to_add_up_is_refused() -> None:
+    """Regression: ten million iterations took more than a minute and gigabytes."""
+    document = saved(TRACE, CLUSTER)
+    document["problem"]["decode_tokens"][0] = 500_000
+    with pytest.raises(DoesNotHoldError, match="500002 decode tokens, at most 500000"):
+        verify(json.dumps(refingerprinted(document)))

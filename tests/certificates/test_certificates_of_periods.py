@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from forgeries import restated
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from olprouting.certificates import DoesNotHoldError, Verdict, certificate, veri
 from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.period_value import ExactPeriod
 from olprouting.exact.period import margins_of, solve_period, used
-from olprouting.instances import WEIGHT_SETS, PeriodProblem
+from olprouting.instances import WEIGHT_SETS, PeriodProblem, SloWeights
 
 E3 = {
     "period": 1, "periods": 1, "t1": 5, "t2": 5, "slots": [[10]], "kv_tokens": [[48]],
@@ -84,8 +85,6 @@ def test_an_optimum_is_proven_again(problem, form) -> None:
 
 def test_e3_by_every_form() -> None:
     """Value 44; the integer program has no prices of its own, and its starts are tried."""
-    from olprouting.instances import SloWeights
-
     e3 = PeriodProblem(weights=SloWeights(0, 0, 0, 4, 0, 1), **E3)
     said = {}
     for form, prices in (
@@ -126,3 +125,46 @@ def test_negative_residuals_count_as_none() -> None:
         periods=6)  # fmt: skip
     finding = verify(json.dumps(certificate(problem, solve_period(problem))))
     assert Fraction(finding.value) == 0
+
+
+def one_device(weights: SloWeights, sizes: list[tuple[int, int]]) -> PeriodProblem:
+    """Three periods, one slot, 50 tokens, and requests of these prompts and decode lengths."""
+    prompt, decode = zip(*sizes, strict=True)
+    return PeriodProblem(
+        period=1, periods=3, weights=weights, t1=2, t2=1, slots=[[1] * 3], kv_tokens=[[50] * 3],
+        prompt_tokens=prompt, decode_tokens=decode, arrival_period=[1] * len(sizes),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["integer", "lp"])
+@pytest.mark.parametrize("priced", [False, True])
+def test_a_request_that_cannot_start_makes_no_claim_free(form, priced) -> None:
+    """Regression: one reward of 1e12, of a request that fits nowhere, was the scale of all."""
+    problem = one_device(SloWeights(1, 0, 0, 0, 1e12, 0), [(100, 1), (10, 3), (10, 2)])
+    result = solve_period(problem, form=form, prices="lp-relaxation" if form == "integer" else None)
+    saved = certificate(problem, result)
+    verify(json.dumps(saved))
+    forged = restated(saved, x=[[0.0]] * 3, value=500.0, bound=500.0, stop_reason="optimal")
+    if priced:
+        prices = {"batch": [[3.0, 0.0, 0.0]], "memory": [[0.0] * 3], "option_values": [0.0] * 3}
+        forged["result"]["priced"] |= prices
+    else:
+        forged["result"]["priced"] = None
+    with pytest.raises(DoesNotHoldError):
+        verify(json.dumps(forged))
+    if form == "lp":  # x is worth 0, but the prices prove 3
+        with pytest.raises(DoesNotHoldError, match="bound"):
+            verify(json.dumps(restated(forged, value=0.0, stop_reason="time_limit")))
+
+
+def test_whole_starts_of_whole_rewards_have_no_tolerance() -> None:
+    """Regression: 1000000002 passed for the optimum of 1000000003, by a relative 1e-9."""
+    problem = one_device(SloWeights(1, 0, 0, 1e9, 0, 0), [(10, 3), (10, 2)])
+    saved = certificate(problem, solve_period(problem, form="integer"))
+    assert verify(json.dumps(saved)).value == "1000000003"
+    less = float(1e9 + 2)
+    forged = restated(saved, x=[[0.0], [1.0]], value=less, bound=less, stop_reason="optimal")
+    with pytest.raises(DoesNotHoldError, match=r"bound: .* starts worth 1000000003\.0 exist"):
+        verify(json.dumps(forged))
+    with pytest.raises(DoesNotHoldError, match="value: it is 1000000003"):
+        verify(json.dumps(restated(saved, value=less, stop_reason="time_limit")))
