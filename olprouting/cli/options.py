@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -203,6 +203,10 @@ def names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
+MOST_DIGITS = 18
+"""Numbers of more digits are none that a run could have."""
+
+
 def number_or_all(option: str, text: str) -> int | None:
     """Return a number >= 1, or None for ``all``.
 
@@ -213,6 +217,7 @@ def number_or_all(option: str, text: str) -> int | None:
     """
     if text == "all":
         return None
-    if not text.isdecimal() or int(text) == 0:
-        raise InputError(f"{option} {text!r}: expected a number >= 1, or all")
-    return int(text)
+    number = int(text) if text.isdecimal() and len(text) < MOST_DIGITS else 0
+    if number == 0:
+        raise InputError(f"{option} {shown(text)}: expected a number >= 1, or all")
+    return number

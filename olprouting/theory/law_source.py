@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, shown
 from olprouting.theory.prompt_law import PromptLaw
 
 EXPECTED = "expected uniform:SMALLEST:LARGEST, FILE.csv (size,probability), or trace:FILE|NAME"
@@ -28,8 +28,8 @@ def read_prompt_law(text: str) -> PromptLaw:
     kind, _, rest = text.partition(":")
     if kind == "uniform":
         ends = rest.split(":")
-        if len(ends) != 2 or not all(end.isdecimal() for end in ends):
-            raise InputError(f"prompt law {text!r}: {EXPECTED}")
+        if len(ends) != 2 or not all(end.isdecimal() and len(end) < 10 for end in ends):
+            raise InputError(f"prompt law {shown(text)}: {EXPECTED}")
         return PromptLaw.uniform(int(ends[0]), int(ends[1]))
     if kind == "trace":
         from olprouting.traces import resolve

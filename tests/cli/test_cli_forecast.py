@@ -55,6 +55,7 @@ def test_json_is_all_that_stands_on_stdout():
         (["evaluate", "--forecasts", "survivl"], "unknown forecast 'survivl'"),
         (["evaluate", "--train-share", "1"], "must lie strictly between 0 and 1"),
         (["evaluate", "--queries", "some"], "--queries 'some': expected a number >= 1, or all"),
+        (["evaluate", "--queries", "9" * 5000], "expected a number >= 1, or all"),
         (["evaluate", "--trace", "none.csv"], "none.csv"),
         (["evaluate", "--forecasts", "learned:none.json"], "none.json: cannot read the model"),
         (["train", "--requests", "9", "--out", "/dev/null/model.json"], "cannot write there"),
