@@ -50,7 +50,6 @@ ZeroOption = Annotated[
 ]
 StartOption = Annotated[float, typer.Option(help="Leave out the first seconds.")]
 DurationOption = Annotated[float | None, typer.Option(help="Read only so many seconds.")]
-SeedOption = Annotated[int, typer.Option(help="Seed of all random draws.")]
 
 
 @traces_app.command("list")
@@ -82,7 +81,7 @@ def info(
     zero_output: ZeroOption = "drop",
     start_s: StartOption = 0.0,
     duration_s: DurationOption = None,
-    seed: SeedOption = 0,
+    seed: o.SeedOption = 0,
     as_json: o.JsonOption = False,
 ) -> None:
     """Show what a trace looks like and what reading it did."""
@@ -109,7 +108,7 @@ def convert(
     zero_output: ZeroOption = "drop",
     start_s: StartOption = 0.0,
     duration_s: DurationOption = None,
-    seed: SeedOption = 0,
+    seed: o.SeedOption = 0,
     poisson: Annotated[
         float | None, typer.Option(metavar="RATE", help="Replace arrivals: Poisson, per second.")
     ] = None,
