@@ -243,10 +243,15 @@ class PyomoSolver:
         trusted = dual_bound is not None and stop is not StopReason.ERROR
         bound = None
         if trusted:
-            lost = RELATIVE_TOLERANCES.get(self._name, 0.0)
-            lost = lost if stop is StopReason.OPTIMAL else PRINTED_DIGITS
-            bound = proven_bound(float(dual_bound) - lost * (1 + abs(dual_bound)), decision)
+            below = float(dual_bound) - lost_in_bound(self._name, stop, dual_bound)
+            bound = proven_bound(below, decision)
         return Outcome(stop, assignment, bound, 0.0, 0.0, message)
+
+
+def lost_in_bound(name: str, stop: StopReason, bound: float) -> float:
+    """Return by how much the bound of a solver of Pyomo's may be too good."""
+    done = stop is StopReason.OPTIMAL
+    return (RELATIVE_TOLERANCES.get(name, 0.0) if done else PRINTED_DIGITS) * (1 + abs(bound))
 
 
 def _nothing(stop: StopReason, message: str) -> Outcome:

@@ -19,7 +19,7 @@ from olprouting.exact.check import recheck
 from olprouting.exact.numbers import plain, rounded_down, scaled
 from olprouting.exact.options import SolveOptions
 from olprouting.exact.reduction import Reduced, reduced
-from olprouting.exact.trust import EXACT, doubtful_options
+from olprouting.exact.trust import EXACT, without_doubtful_bound
 from olprouting.instances import Decision, SolveResult, StopReason
 
 if TYPE_CHECKING:
@@ -111,17 +111,9 @@ def _run(small: Reduced, backend: Backend, asked: _Asked) -> _Run:
             if asked.solver in EXACT:
                 raise
         else:
-            outcome = _without_doubtful_bound(outcome, asked)
+            outcome = without_doubtful_bound(outcome, asked.solver, asked.options.native)
             return _Run(asked.solver, asked.formulation, outcome, small.unit)
     return _run_exactly(small, replace(asked, options=replace(asked.options, native={})))
-
-
-def _without_doubtful_bound(outcome: Outcome, asked: _Asked) -> Outcome:
-    doubtful = doubtful_options(asked.solver, asked.options.native)
-    if not doubtful:
-        return outcome
-    message = f"{outcome.message}; no bound is taken: {', '.join(doubtful)} may change it"
-    return replace(outcome, bound=None, message=message)
 
 
 def _run_exactly(small: Reduced, asked: _Asked) -> _Run:

@@ -6,10 +6,16 @@ optimal what is not, and nothing in its answer shows it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from olprouting.exact.backend import Outcome
+    from olprouting.exact.period.outcome import PeriodOutcome
+
+Solved = TypeVar("Solved", "Outcome", "PeriodOutcome")
 
 EXACT: Final = ("native", "cpsat", "brute-force")
 """Solvers without tolerances: no option of theirs makes a bound false. Where others prove nothing
@@ -42,6 +48,15 @@ HIGHS: Final = frozenset(
     }
 )
 """Options of HiGHS that say how to search and when to stop."""
+
+
+def without_doubtful_bound(outcome: Solved, solver: str, native: Iterable[str]) -> Solved:
+    """Return an outcome without its bound where native options may change what that proves."""
+    doubtful = doubtful_options(solver, native)
+    if not doubtful:
+        return outcome
+    message = f"{outcome.message}; no bound is taken: {', '.join(doubtful)} may change it"
+    return replace(outcome, bound=None, message=message)
 
 
 def doubtful_options(solver: str, native: Iterable[str]) -> list[str]:

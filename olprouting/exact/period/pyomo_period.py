@@ -17,10 +17,9 @@ from olprouting.exact.period.price_signs import pyomo_prices
 from olprouting.exact.period.silence import silence
 from olprouting.exact.pyomo_solver import (
     NATIVE_NAMES,
-    PRINTED_DIGITS,
-    RELATIVE_TOLERANCES,
     STOP_REASONS,
     PyomoSolver,
+    lost_in_bound,
 )
 from olprouting.instances import StopReason
 
@@ -86,9 +85,7 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
     upper = results.problem.upper_bound
     bound = None
     if form == "integer" and upper is not None:
-        lost = RELATIVE_TOLERANCES.get(solver, 0.0)
-        lost = lost if stop is StopReason.OPTIMAL else PRINTED_DIGITS
-        bound = float(upper) + lost * (1 + abs(upper))
+        bound = float(upper) + lost_in_bound(solver, stop, upper)
     if not has_start:
         return PeriodOutcome(stop, None, None, bound, wall_s, build_s, message)
     start = np.array([variable.value or 0.0 for variable in model.start.values()])

@@ -24,7 +24,7 @@ from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.exact.period.repair import repaired
 from olprouting.exact.period.scaling import Scaled, scaled
 from olprouting.exact.period.uniqueness import prices_unique
-from olprouting.exact.trust import doubtful_options
+from olprouting.exact.trust import without_doubtful_bound
 from olprouting.instances import PeriodPrices, PeriodProblem, PeriodResult, StopReason
 
 if TYPE_CHECKING:
@@ -137,15 +137,10 @@ def _solve(problem: PeriodProblem, request: _Request, run: solvers.Run, name: st
         return _nothing_waits(problem, columns, request)
     program = scaled(columns)
     outcome = run(program.columns, request.form, name, request.options)
+    if request.form == "integer":
+        outcome = without_doubtful_bound(outcome, request.solver, request.options.native)
     result = _unsolved(problem, columns, request, outcome)
     if request.form == "integer":
-        doubtful = doubtful_options(request.solver, request.options.native)
-        if doubtful:
-            outcome = replace(outcome, bound=None)
-            result = replace(
-                result,
-                message=f"{result.message}; no bound is taken: {', '.join(doubtful)} may change it",
-            )
         return _integer(problem, program, outcome, result)
     if outcome.price is None:
         return result
