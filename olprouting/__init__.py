@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from olprouting.exact import recheck as recheck
     from olprouting.exact import solve as solve
     from olprouting.exact import solver_names as solver_names
-    from olprouting.exact.period import export_period as export_period
-    from olprouting.exact.period import solve_period as solve_period
     from olprouting.forecast_report import ForecastReport as ForecastReport
     from olprouting.forecast_report import evaluate_forecasts as evaluate_forecasts
     from olprouting.forecasts import ExactMatch as ExactMatch
@@ -39,12 +37,13 @@ if TYPE_CHECKING:
     from olprouting.gaps import measure_gaps as measure_gaps
     from olprouting.instances import Cluster as Cluster
     from olprouting.instances import Decision as Decision
+    from olprouting.instances import DecisionResult as DecisionResult
     from olprouting.instances import Growth as Growth
     from olprouting.instances import PeriodProblem as PeriodProblem
     from olprouting.instances import PeriodResult as PeriodResult
     from olprouting.instances import PowerModel as PowerModel
+    from olprouting.instances import Result as Result
     from olprouting.instances import SloWeights as SloWeights
-    from olprouting.instances import SolveResult as SolveResult
     from olprouting.instances import StepTime as StepTime
     from olprouting.instances import StopReason as StopReason
     from olprouting.instances import Trace as Trace
@@ -95,10 +94,6 @@ _MODULES = {
         "solve",
         "solver_names",
     ),
-    "exact.period": (
-        "export_period",
-        "solve_period",
-    ),
     "forecast_report": (
         "ForecastReport",
         "evaluate_forecasts",
@@ -123,12 +118,13 @@ _MODULES = {
     "instances": (
         "Cluster",
         "Decision",
+        "DecisionResult",
         "Growth",
         "PeriodProblem",
         "PeriodResult",
         "PowerModel",
+        "Result",
         "SloWeights",
-        "SolveResult",
         "StepTime",
         "StopReason",
         "Trace",

@@ -15,7 +15,13 @@ from olprouting.errors import InputError
 from olprouting.files import write_text
 
 if TYPE_CHECKING:
-    from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
+    from olprouting.instances import (
+        Decision,
+        DecisionResult,
+        PeriodProblem,
+        PeriodResult,
+        Result,
+    )
 
 
 def solve(
@@ -24,7 +30,7 @@ def solve(
         Path,
         typer.Argument(help="A decision (olprouting/decision/1) or period (.../period/1), JSON."),
     ],
-    solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "highs",
+    solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "auto",
     formulation: Annotated[
         str | None,
         typer.Option(help="Decision: size-class or assignment; default: the solver's."),
@@ -60,7 +66,6 @@ def solve(
     from olprouting.certificates import proofs
     from olprouting.certificates.prove_decision import NO_PROOF
     from olprouting.exact import SolveOptions
-    from olprouting.exact.period import export_period, solve_period
     from olprouting.instances import Decision, PeriodProblem, StopReason
 
     text = read_text(file)
@@ -75,9 +80,9 @@ def solve(
         problem = PeriodProblem.from_json(text, source=str(file))
         if export is not None:
             with saving.part():
-                export_period(problem, export, form or "lp")
-        period = solve_period(
-            problem, form=form or "lp", solver=solver, prices=prices, options=options
+                exact.export(problem, export, form)
+        period = exact.solve(
+            problem, solver=solver, formulation=form, prices=prices, options=options
         )
         _save(saving, out, problem, period)
         if as_json:
@@ -93,7 +98,7 @@ def solve(
     decision = Decision.from_json(text, source=str(file))
     if export is not None:
         with saving.part():
-            exact.export(decision, export, formulation or "size-class")
+            exact.export(decision, export, formulation)
     result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
     _save(saving, out, decision, result, NO_PROOF)
     typer.echo(result.to_json() if as_json else result.summary())
@@ -110,7 +115,7 @@ def solve(
     saving.end(_error(result), interrupted=interrupted)
 
 
-def _error(result: SolveResult | PeriodResult) -> list[str]:
+def _error(result: Result[Any]) -> list[str]:
     """Return what is to be said of a solver that failed, or whose answer did not stand."""
     return [f"{result.solver}: {result.message}"] if result.stop_reason == "error" else []
 
@@ -132,7 +137,7 @@ def _save(
     saving: Saving,
     out: Path | None,
     instance: Decision | PeriodProblem,
-    result: SolveResult | PeriodResult,
+    result: DecisionResult | PeriodResult,
     proof: dict[str, Any] | None = None,
 ) -> None:
     """Write the certificate, if one is asked for."""

@@ -162,7 +162,7 @@ def test_sizes_near_the_limit_of_doubles_stay_exact() -> None:
     saved = certificate(decision, result)
     assert verify(json.dumps(saved)).verdict is Verdict.OPTIMAL
     proof = prove_decision(decision, result.assignment)
-    assert Fraction(proof["bound"]) == result.objective
+    assert Fraction(proof["bound"]) == result.value
 
 
 def test_an_optimum_beyond_doubles_is_no_nearby_value() -> None:
