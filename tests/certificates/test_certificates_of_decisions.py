@@ -143,7 +143,7 @@ def test_a_proof_that_is_not_in_the_file_is_found() -> None:
 
 def test_nothing_found_is_nothing_proven(e2) -> None:
     result = exact.solve(e2, solver="highs", options=exact.SolveOptions(time_limit_s=0))
-    nothing = replace(result, assignment=None, objective=None, bound=None)
+    nothing = replace(result, solution=None, value=None, bound=None)
     assert verify(json.dumps(certificate(e2, nothing))).verdict is Verdict.NOTHING
 
 
