@@ -12,7 +12,19 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import Number, rational
+from olprouting.certificates.reading import (
+    Number,
+    either,
+    fields,
+    list_of,
+    made,
+    number,
+    one_of,
+    quotient,
+    read,
+    text,
+    whole,
+)
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -51,16 +63,15 @@ class ExactDecision:
     grows: bool
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> ExactDecision:
-        """Return the decision of an exact document of schema ``olprouting/decision/1``."""
-        workers = document["workers"]
-        return cls(
-            tuple(tuple(map(rational, w["projected_load_tokens"])) for w in workers),
-            tuple(int(w["free_slots"]) for w in workers),
-            tuple(map(rational, document["waiting_prompt_tokens"])),
-            Fraction(rational(document["gamma"])),
-            document["growth"] == "growing",
-        )
+    def from_document(cls, document: dict[str, Any], source: str = "decision") -> ExactDecision:
+        """Return the decision of an exact document of schema ``olprouting/decision/1``.
+
+        Raises
+        ------
+        InputError
+            If a field is missing, unknown, or of another type.
+        """
+        return read(document, DECISION, source)
 
     @property
     def workers(self) -> int:
@@ -120,6 +131,35 @@ class ExactDecision:
         return [size + h if self.grows else size for h in self.offsets]
 
 
+def _decision(given: dict[str, Any]) -> ExactDecision:
+    workers = given["workers"]
+    return ExactDecision(
+        tuple(worker["projected_load_tokens"] for worker in workers),
+        tuple(worker["free_slots"] for worker in workers),
+        given["waiting_prompt_tokens"],
+        Fraction(given["gamma"]),
+        given["growth"] == "growing",
+    )
+
+
+DECISION = made(
+    _decision,
+    fields(
+        {
+            "schema": text,
+            "horizon": whole,
+            "gamma": either(number, quotient),
+            "growth": one_of("growing", "frozen"),
+            "workers": list_of(
+                fields({"projected_load_tokens": list_of(number), "free_slots": whole})
+            ),
+            "waiting_prompt_tokens": list_of(number),
+        }
+    ),
+)
+"""Reads a document of schema ``olprouting/decision/1``."""
+
+
 def check_assignment(decision: ExactDecision, pairs: Pairs) -> None:
     """Raise `DoesNotHoldError` unless `pairs` is a maximal assignment."""
     for request, worker in pairs:
@@ -130,10 +170,10 @@ def check_assignment(decision: ExactDecision, pairs: Pairs) -> None:
     for request, times in Counter(request for request, _ in pairs).items():
         if times > 1:
             raise DoesNotHoldError(f"assignment: request {request} is admitted {times} times")
-    for worker, number in Counter(worker for _, worker in pairs).items():
-        if number > decision.slots[worker]:
+    for worker, count in Counter(worker for _, worker in pairs).items():
+        if count > decision.slots[worker]:
             raise DoesNotHoldError(
-                f"assignment: worker {worker} gets {number} requests, "
+                f"assignment: worker {worker} gets {count} requests, "
                 f"has {decision.slots[worker]} free slots"
             )
     if len(pairs) != decision.admissions:
@@ -170,8 +210,3 @@ def value_of(decision: ExactDecision, pairs: Pairs) -> Fraction:
     """
     check_assignment(decision, pairs)
     return weighted_imbalance(decision, loads_after(decision, pairs))
-
-
-def pairs_of(assignment: list[list[int]]) -> list[tuple[int, int]]:
-    """Return the (request, worker) pairs of a document."""
-    return [(request, worker) for request, worker in assignment]

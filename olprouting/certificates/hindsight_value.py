@@ -20,12 +20,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.certificates.exact_json import rational, whole_numbers
+from olprouting.certificates.reading import (
+    KERNEL,
+    WEIGHTS,
+    fields,
+    flag,
+    list_of,
+    number,
+    read,
+    whole,
+    whole_numbers,
+)
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
+    Rows = Sequence[Sequence[int]]
     Whole = npt.NDArray[Any]
 
 MOST_TOKENS = 2**40
@@ -36,6 +49,24 @@ MOST_CELLS = 2**25
 
 _MACHINE = 2**62
 """Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
+
+
+HINDSIGHT_PROBLEM = fields(
+    {
+        **dict.fromkeys(
+            ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens"),
+            list_of(whole),
+        ),
+        "weights": WEIGHTS,
+        "periods": whole,
+        "t1": number,
+        "t2": number,
+        "kernel": KERNEL,
+        "age_offset": whole,
+        "inclusive": flag,
+    }
+)
+"""Reads the fields of a problem."""
 
 
 @dataclass(frozen=True)
@@ -76,30 +107,36 @@ class ExactHindsight:
 
         Raises
         ------
+        InputError
+            If a field is missing, unknown, or of another type.
         DoesNotHoldError
             If a number is out of range.
         """
+        return cls.from_fields(read(document, HINDSIGHT_PROBLEM, "problem"))
+
+    @classmethod
+    def from_fields(cls, given: dict[str, Any]) -> ExactHindsight:
+        """Return the problem of these fields; see `from_document`."""
         columns = ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens")
         prompt, decode, arrival, slots, kv_tokens = (
-            whole_numbers(f"problem.{name}", document[name], least=1, most=MOST_TOKENS)
+            whole_numbers(f"problem.{name}", given[name], least=1, most=MOST_TOKENS)
             for name in columns
         )
         if not len(prompt) == len(decode) == len(arrival) or len(slots) != len(kv_tokens):
             raise DoesNotHoldError("problem: its columns differ in length")
-        scalars = [document["periods"], document["age_offset"]]
+        scalars = [given["periods"], given["age_offset"]]
         periods, offset = whole_numbers(
             "problem.periods and age_offset", scalars, least=0, most=MOST_TOKENS
         )
-        weights = document["weights"]
+        weights = given["weights"]
         names = ("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2")
-        six = tuple(Fraction(float(rational(weights[name]))) for name in names)
+        six = tuple(Fraction(float(weights[name])) for name in names)
         if min(six) < 0:
             raise DoesNotHoldError("problem.weights: one is negative")
-        delay = {"decode": 0, "mixed": 1}[document["kernel"]]
-        inclusive = document["inclusive"]
+        delay = {"decode": 0, "mixed": 1}[given["kernel"]]
+        inclusive = given["inclusive"]
         end_limit, first_limit = (
-            floor(rational(document[t])) if inclusive else ceil(rational(document[t])) - 1
-            for t in ("t1", "t2")
+            floor(given[t]) if inclusive else ceil(given[t]) - 1 for t in ("t1", "t2")
         )
         return cls(
             tuple(arrival),
@@ -126,7 +163,7 @@ class ExactHindsight:
             first - t <= first_limit,
         )
 
-    def check_schedule(self, device: list[int], start: list[int]) -> None:
+    def check_schedule(self, device: Sequence[int], start: Sequence[int]) -> None:
         """Raise `DoesNotHoldError` unless the schedule is feasible, period by period."""
         cells = len(self.devices) * (self.periods + 1)
         if cells > MOST_CELLS:
@@ -158,7 +195,7 @@ class ExactHindsight:
                         f"period {worst}"
                     )
 
-    def value(self, start: list[int]) -> Fraction:
+    def value(self, start: Sequence[int]) -> Fraction:
         """Return the reward of all starts."""
         total = Fraction(0)
         for j, k in enumerate(start):
@@ -167,7 +204,7 @@ class ExactHindsight:
                 total += sum(w * int(n) for w, n in zip(self.weights, amounts, strict=True))
         return total
 
-    def bound(self, bits: int, batch: list[list[int]], memory: list[list[int]]) -> Fraction:
+    def bound(self, bits: int, batch: Rows, memory: Rows) -> Fraction:
         """Return the price bound; prices are multiples of 2^-bits, as are weights, rounded up."""
         classes = sorted(set(self.devices))
         weights = [ceil(w * 2**bits) for w in self.weights]
@@ -208,7 +245,7 @@ class ExactHindsight:
         return int((reward - cost).max())
 
 
-def _running(batch: list[int], memory: list[int], kind: Any) -> tuple[Whole, Whole, Whole]:
+def _running(batch: Sequence[int], memory: Sequence[int], kind: Any) -> tuple[Whole, Whole, Whole]:
     """Return running sums of p_bat, p_mem and k p_mem, from 0 before the first period."""
     moment = [k * price for k, price in enumerate(memory, start=1)]
     rows = [np.cumsum(np.array([0, *row], dtype=kind)) for row in (batch, memory, moment)]

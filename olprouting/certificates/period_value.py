@@ -14,7 +14,19 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import Number, rational
+from olprouting.certificates.reading import (
+    KERNEL,
+    WEIGHTS,
+    Number,
+    fields,
+    flag,
+    list_of,
+    made,
+    number,
+    read,
+    text,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +50,8 @@ class ExactPeriod:
         In how many of the remaining periods each request is active.
     held
         KV tokens at age 0; one more with each period.
+    clipped
+        How many residuals were negative and count as 0.
     """
 
     first: int
@@ -46,26 +60,18 @@ class ExactPeriod:
     rewards: tuple[Fraction, ...]
     active: tuple[int, ...]
     held: tuple[int, ...]
+    clipped: int
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> ExactPeriod:
-        """Return the problem of an exact document of schema ``olprouting/period/1``."""
-        k, T = document["period"], document["periods"]
-        devices, requests = document["devices"], document["requests"]
-        delay = 1 if document["kernel"] == "mixed" else 0
-        offset = document.get("age_offset", 1 - delay)
-        residuals = {
-            name: tuple(tuple(max(int(c), 0) for c in device[name]) for device in devices)
-            for name in ("slots", "kv_tokens")
-        }
-        return cls(
-            k,
-            residuals["slots"],
-            residuals["kv_tokens"],
-            tuple(_reward(document, request, k + delay) for request in requests),
-            tuple(min(r["decode_tokens"] + delay, T - k + 1) for r in requests),
-            tuple(r["prompt_tokens"] + offset for r in requests),
-        )
+    def from_document(cls, document: dict[str, Any], source: str = "period") -> ExactPeriod:
+        """Return the problem of an exact document of schema ``olprouting/period/1``.
+
+        Raises
+        ------
+        InputError
+            If a field is missing, unknown, or of another type.
+        """
+        return read(document, PERIOD, source)
 
     @property
     def devices(self) -> int:
@@ -167,13 +173,56 @@ class ExactPeriod:
         return list(accumulate(batch)), list(accumulate(memory)), list(accumulate(aged))
 
 
-def _reward(document: dict[str, Any], request: dict[str, Any], k: int) -> Fraction:
+def _period(given: dict[str, Any]) -> ExactPeriod:
+    k, T = given["period"], given["periods"]
+    devices, requests = given["devices"], given["requests"]
+    delay = 1 if given["kernel"] == "mixed" else 0
+    offset = given.get("age_offset", 1 - delay)
+    slots, kv_tokens = (
+        tuple(tuple(max(one, 0) for one in device[name]) for device in devices)
+        for name in ("slots", "kv_tokens")
+    )
+    residuals = [one for device in devices for row in device.values() for one in row]
+    return ExactPeriod(
+        k,
+        slots,
+        kv_tokens,
+        tuple(_reward(given, request, k + delay) for request in requests),
+        tuple(min(r["decode_tokens"] + delay, T - k + 1) for r in requests),
+        tuple(r["prompt_tokens"] + offset for r in requests),
+        given.get("clipped", 0) + sum(one < 0 for one in residuals),
+    )
+
+
+PERIOD = made(
+    _period,
+    fields(
+        {
+            "schema": text,
+            "period": whole,
+            "periods": whole,
+            "kernel": KERNEL,
+            "weights": WEIGHTS,
+            "t1": number,
+            "t2": number,
+            "devices": list_of(fields({"slots": list_of(whole), "kv_tokens": list_of(whole)})),
+            "requests": list_of(
+                fields(dict.fromkeys(("prompt_tokens", "decode_tokens", "arrival_period"), whole))
+            ),
+        },
+        {"inclusive": flag, "age_offset": whole, "clipped": whole},
+    ),
+)
+"""Reads a document of schema ``olprouting/period/1``."""
+
+
+def _reward(given: dict[str, Any], request: dict[str, Any], k: int) -> Fraction:
     """Return the reward; k is the period of the first token."""
-    weight = {name: Fraction(rational(w)) for name, w in document["weights"].items()}
-    T, o, t = document["periods"], request["decode_tokens"], request["arrival_period"]
+    weight = {name: Fraction(w) for name, w in given["weights"].items()}
+    T, o, t = given["periods"], request["decode_tokens"], request["arrival_period"]
     end_to_end, to_first = k + o - t, k - t
-    t1, t2 = rational(document["t1"]), rational(document["t2"])
-    inclusive = document.get("inclusive", False)
+    t1, t2 = given["t1"], given["t2"]
+    inclusive = given.get("inclusive", False)
     fast = end_to_end <= t1 if inclusive else end_to_end < t1
     prompt = to_first <= t2 if inclusive else to_first < t2
     return Fraction(

@@ -14,8 +14,8 @@ from olprouting.certificates.decision_bounds import (
 from olprouting.certificates.decision_descent import descend
 from olprouting.certificates.decision_search import CheaperError, Search, TooLongError, searchable
 from olprouting.certificates.decision_value import loads_after, weighted_imbalance
-from olprouting.certificates.exact_json import same_double
 from olprouting.certificates.peak_flow import peaks_at
+from olprouting.certificates.reading import same_double
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from olprouting.certificates.decision_bounds import Peaks
     from olprouting.certificates.decision_value import ExactDecision, Pairs
-    from olprouting.certificates.exact_json import Number
+    from olprouting.certificates.reading import Number
 
 
 MOST_WORK = 300_000

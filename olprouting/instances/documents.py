@@ -125,7 +125,11 @@ def load_toml(text: str, source: str) -> dict[str, Any]:
 
 def load_document(text: str, source: str, schema: str) -> dict[str, Any]:
     """Return the JSON object that `text` holds; its schema must be `schema`."""
-    document = load_json(text, source)
+    return of_schema(load_json(text, source), source, schema)
+
+
+def of_schema(document: Any, source: str, schema: str) -> dict[str, Any]:
+    """Return a JSON object; raise unless it is one, and of this schema."""
     found = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(document, dict) or found != schema:
         raise InputError(

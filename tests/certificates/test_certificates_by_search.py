@@ -14,10 +14,10 @@ from olprouting import exact
 from olprouting.certificates import DoesNotHoldError
 from olprouting.certificates.decision_search import Search
 from olprouting.certificates.decision_value import ExactDecision
-from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.find_search import find_search
 from olprouting.certificates.prove_decision import NO_PROOF, proofs
-from olprouting.certificates.verify_decision import proven_bound
+from olprouting.certificates.reading import read_exact
+from olprouting.certificates.verify_decision import proof_of, proven_bound
 from olprouting.instances import Decision
 from olprouting.library import best_known
 
@@ -58,14 +58,14 @@ def test_a_search_is_redone_from_its_file() -> None:
         "bounds": [[[0, 0, "1/2"], [1, 0, "1/2"]]],
     }
     data = exactly(decision)
-    assert proven_bound(data, read_exact(json.dumps(proof), "proof")) == 1
+    assert proven_bound(data, proof_of(read_exact(json.dumps(proof), "proof"))) == 1
     for change, reason in (
         ({"bound": "2"}, "an assignment is worth 1.0 tokens only"),
         ({"order": [0]}, "order must name each worker"),
         ({"bounds": [[[0, 0, "1/2"]]]}, "do not sum to 1"),
     ):
         with pytest.raises(DoesNotHoldError, match=reason):
-            proven_bound(data, read_exact(json.dumps({**proof, **change}), "proof"))
+            proven_bound(data, proof_of(read_exact(json.dumps({**proof, **change}), "proof")))
 
 
 def test_a_search_needs_full_slots_and_whole_tokens() -> None:

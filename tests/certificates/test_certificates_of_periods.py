@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from olprouting.certificates import DoesNotHoldError, Verdict, certificate, verify
-from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.period_value import ExactPeriod
+from olprouting.certificates.reading import read_exact
 from olprouting.exact import solve
 from olprouting.exact.period import margins_of, used
 from olprouting.instances import WEIGHT_SETS, PeriodProblem, SloWeights
