@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from olprouting.certificates.reading import (
     whole,
     whole_numbers,
 )
+from olprouting.certificates.reward_terms import NAMES, RewardTerms
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -83,12 +84,8 @@ class ExactHindsight:
         (B_g, M_g).
     weights
         The six weights, each the fraction that its double is.
-    periods
-        T.
-    delay
-        Periods from a start to the first token.
-    limits
-        The largest whole end-to-end latency and time to first token that are rewarded.
+    terms
+        What else the rewards depend on.
     """
 
     arrival: tuple[int, ...]
@@ -97,9 +94,12 @@ class ExactHindsight:
     held: tuple[int, ...]
     devices: tuple[tuple[int, int], ...]
     weights: tuple[Fraction, ...]
-    periods: int
-    delay: int
-    limits: tuple[int, int]
+    terms: RewardTerms
+
+    @property
+    def periods(self) -> int:
+        """T."""
+        return self.terms.periods
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> ExactHindsight:
@@ -129,38 +129,20 @@ class ExactHindsight:
             "problem.periods and age_offset", scalars, least=0, most=MOST_TOKENS
         )
         weights = given["weights"]
-        names = ("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2")
-        six = tuple(Fraction(float(weights[name])) for name in names)
+        six = tuple(Fraction(float(weights[name])) for name in NAMES)
         if min(six) < 0:
             raise DoesNotHoldError("problem.weights: one is negative")
-        delay = {"decode": 0, "mixed": 1}[given["kernel"]]
-        inclusive = given["inclusive"]
-        end_limit, first_limit = (
-            floor(given[t]) if inclusive else ceil(given[t]) - 1 for t in ("t1", "t2")
+        terms = RewardTerms.of(
+            periods, given["kernel"], given["t1"], given["t2"], inclusive=given["inclusive"]
         )
         return cls(
             tuple(arrival),
             tuple(decode),
-            tuple(o + delay for o in decode),
+            tuple(o + terms.delay for o in decode),
             tuple(s + offset for s, _ in zip(prompt, decode, strict=True)),
             tuple(zip(slots, kv_tokens, strict=True)),
             six,
-            periods,
-            delay,
-            (end_limit, first_limit),
-        )
-
-    def terms(self, request: int, first: Any) -> tuple[Any, ...]:
-        """Return what each weight is multiplied by if the first token comes at `first`."""
-        o, t, left = self.decode[request], self.arrival[request], self.periods - first + 1
-        end_limit, first_limit = self.limits
-        return (
-            np.minimum(o, left),
-            np.maximum(left - o, 0),
-            left,
-            1,
-            first + o - t <= end_limit,
-            first - t <= first_limit,
+            terms,
         )
 
     def check_schedule(self, device: Sequence[int], start: Sequence[int]) -> None:
@@ -197,12 +179,12 @@ class ExactHindsight:
 
     def value(self, start: Sequence[int]) -> Fraction:
         """Return the reward of all starts."""
-        total = Fraction(0)
-        for j, k in enumerate(start):
-            if k != -1:
-                amounts = self.terms(j, k + self.delay)
-                total += sum(w * int(n) for w, n in zip(self.weights, amounts, strict=True))
-        return total
+        rewards = (
+            self.terms.reward(self.weights, self.decode[j], self.arrival[j], k)
+            for j, k in enumerate(start)
+            if k != -1
+        )
+        return sum(rewards, Fraction(0))
 
     def bound(self, bits: int, batch: Rows, memory: Rows) -> Fraction:
         """Return the price bound; prices are multiples of 2^-bits, as are weights, rounded up."""
@@ -237,7 +219,8 @@ class ExactHindsight:
             return 0
         batch, memory, moment = sums
         k = np.arange(first, last + 1)
-        amounts = (np.asarray(n, batch.dtype) for n in self.terms(j, k + self.delay))
+        terms = self.terms.at(self.decode[j], self.arrival[j], k)
+        amounts = (np.asarray(n, batch.dtype) for n in terms)
         reward = sum(w * n for w, n in zip(weights, amounts, strict=True))
         end = np.minimum(k + self.active[j] - 1, self.periods)
         cost = batch[end] - batch[k - 1] + moment[end] - moment[k - 1]

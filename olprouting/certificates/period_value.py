@@ -27,6 +27,7 @@ from olprouting.certificates.reading import (
     text,
     whole,
 )
+from olprouting.certificates.reward_terms import NAMES, RewardTerms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,8 +177,10 @@ class ExactPeriod:
 def _period(given: dict[str, Any]) -> ExactPeriod:
     k, T = given["period"], given["periods"]
     devices, requests = given["devices"], given["requests"]
-    delay = 1 if given["kernel"] == "mixed" else 0
-    offset = given.get("age_offset", 1 - delay)
+    inclusive = given.get("inclusive", False)
+    terms = RewardTerms.of(T, given["kernel"], given["t1"], given["t2"], inclusive=inclusive)
+    weights = [Fraction(given["weights"][name]) for name in NAMES]
+    offset = given.get("age_offset", 1 - terms.delay)
     slots, kv_tokens = (
         tuple(tuple(max(one, 0) for one in device[name]) for device in devices)
         for name in ("slots", "kv_tokens")
@@ -187,8 +190,8 @@ def _period(given: dict[str, Any]) -> ExactPeriod:
         k,
         slots,
         kv_tokens,
-        tuple(_reward(given, request, k + delay) for request in requests),
-        tuple(min(r["decode_tokens"] + delay, T - k + 1) for r in requests),
+        tuple(terms.reward(weights, r["decode_tokens"], r["arrival_period"], k) for r in requests),
+        tuple(min(r["decode_tokens"] + terms.delay, T - k + 1) for r in requests),
         tuple(r["prompt_tokens"] + offset for r in requests),
         given.get("clipped", 0) + sum(one < 0 for one in residuals),
     )
@@ -214,22 +217,3 @@ PERIOD = made(
     ),
 )
 """Reads a document of schema ``olprouting/period/1``."""
-
-
-def _reward(given: dict[str, Any], request: dict[str, Any], k: int) -> Fraction:
-    """Return the reward; k is the period of the first token."""
-    weight = {name: Fraction(w) for name, w in given["weights"].items()}
-    T, o, t = given["periods"], request["decode_tokens"], request["arrival_period"]
-    end_to_end, to_first = k + o - t, k - t
-    t1, t2 = given["t1"], given["t2"]
-    inclusive = given.get("inclusive", False)
-    fast = end_to_end <= t1 if inclusive else end_to_end < t1
-    prompt = to_first <= t2 if inclusive else to_first < t2
-    return Fraction(
-        weight["alpha"] * min(o, T - k + 1)
-        + weight["beta"] * max(T - (k + o - 1), 0)
-        + weight["gamma"] * (T - k + 1)
-        + weight["sigma"]
-        + weight["zeta1"] * fast
-        + weight["zeta2"] * prompt
-    )
