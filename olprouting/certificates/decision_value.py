@@ -12,19 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.reading import (
-    Number,
-    either,
-    fields,
-    list_of,
-    made,
-    number,
-    one_of,
-    quotient,
-    read,
-    text,
-    whole,
-)
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import Number, read
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -149,18 +138,18 @@ def _decision(given: dict[str, Any]) -> ExactDecision:
     )
 
 
-DECISION = made(
+DECISION = r.made(
     _decision,
-    fields(
+    r.fields(
         {
-            "schema": text,
-            "horizon": whole,
-            "gamma": either(number, quotient),
-            "growth": one_of("growing", "frozen"),
-            "workers": list_of(
-                fields({"projected_load_tokens": list_of(number), "free_slots": whole})
+            "schema": r.text,
+            "horizon": r.whole,
+            "gamma": r.either(r.number, r.quotient),
+            "growth": r.one_of("growing", "frozen"),
+            "workers": r.list_of(
+                r.fields({"projected_load_tokens": r.list_of(r.number), "free_slots": r.whole})
             ),
-            "waiting_prompt_tokens": list_of(number),
+            "waiting_prompt_tokens": r.list_of(r.number),
         }
     ),
 )

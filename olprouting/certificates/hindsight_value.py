@@ -20,17 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.certificates.reading import (
-    KERNEL,
-    WEIGHTS,
-    fields,
-    flag,
-    list_of,
-    number,
-    read,
-    whole,
-    whole_numbers,
-)
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import read, whole_numbers
 from olprouting.certificates.reward_terms import NAMES, RewardTerms
 from olprouting.certificates.verification import DoesNotHoldError
 
@@ -52,19 +43,19 @@ _MACHINE = 2**62
 """Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
 
 
-HINDSIGHT_PROBLEM = fields(
+HINDSIGHT_PROBLEM = r.fields(
     {
         **dict.fromkeys(
             ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens"),
-            list_of(whole),
+            r.list_of(r.whole),
         ),
-        "weights": WEIGHTS,
-        "periods": whole,
-        "t1": number,
-        "t2": number,
-        "kernel": KERNEL,
-        "age_offset": whole,
-        "inclusive": flag,
+        "weights": r.WEIGHTS,
+        "periods": r.whole,
+        "t1": r.number,
+        "t2": r.number,
+        "kernel": r.KERNEL,
+        "age_offset": r.whole,
+        "inclusive": r.flag,
     }
 )
 """Reads the fields of a problem."""

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.reading import fields, list_of, read, whole, whole_numbers
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import read, whole_numbers
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -23,9 +24,9 @@ MOST_TOKENS = 500_000
 """Runs of more decode tokens are not added up (seconds)."""
 
 
-IMBALANCE_PROBLEM = fields(
-    dict.fromkeys(("prompt_tokens", "decode_tokens", "release_iteration", "slots"), list_of(whole))
-)
+_COLUMNS = ("prompt_tokens", "decode_tokens", "release_iteration", "slots")
+
+IMBALANCE_PROBLEM = r.fields(dict.fromkeys(_COLUMNS, r.list_of(r.whole)))
 """Reads the fields of a problem."""
 
 
@@ -62,9 +63,8 @@ class ExactRuns:
     @classmethod
     def from_fields(cls, given: dict[str, Any]) -> ExactRuns:
         """Return the problem of these fields; see `from_document`."""
-        columns = ("prompt_tokens", "decode_tokens", "release_iteration", "slots")
         prompt, decode, release, slots = (
-            tuple(whole_numbers(f"problem.{name}", given[name], least=1)) for name in columns
+            tuple(whole_numbers(f"problem.{name}", given[name], least=1)) for name in _COLUMNS
         )
         if not len(prompt) == len(decode) == len(release) or not slots:
             raise DoesNotHoldError("problem: its columns differ in length, or it has no worker")

@@ -14,8 +14,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from olprouting.certificates import reading as r
 from olprouting.certificates.document import certificate, verify
-from olprouting.certificates.reading import fields, list_of, name, read, read_exact, text, whole
+from olprouting.certificates.reading import read, read_exact
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 from olprouting.errors import InputError
 
@@ -32,10 +33,10 @@ SCHEMA = "olprouting/certificates/1"
 
 LISTING = "its last line, which lists the others: some of them may be missing too"
 
-_FIELDS = fields(
+_FIELDS = r.fields(
     {
-        "schema": text,
-        "lines": list_of(fields({"policy": name, "iteration": whole, "sha256": text})),
+        "schema": r.text,
+        "lines": r.list_of(r.fields({"policy": r.name, "iteration": r.whole, "sha256": r.text})),
     }
 )
 

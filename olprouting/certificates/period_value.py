@@ -14,19 +14,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.reading import (
-    KERNEL,
-    WEIGHTS,
-    Number,
-    fields,
-    flag,
-    list_of,
-    made,
-    number,
-    read,
-    text,
-    whole,
-)
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import Number, read
 from olprouting.certificates.reward_terms import NAMES, RewardTerms
 
 if TYPE_CHECKING:
@@ -197,23 +186,24 @@ def _period(given: dict[str, Any]) -> ExactPeriod:
     )
 
 
-PERIOD = made(
+_DEVICE = r.fields(dict.fromkeys(("slots", "kv_tokens"), r.list_of(r.whole)))
+_REQUEST = r.fields(dict.fromkeys(("prompt_tokens", "decode_tokens", "arrival_period"), r.whole))
+
+PERIOD = r.made(
     _period,
-    fields(
+    r.fields(
         {
-            "schema": text,
-            "period": whole,
-            "periods": whole,
-            "kernel": KERNEL,
-            "weights": WEIGHTS,
-            "t1": number,
-            "t2": number,
-            "devices": list_of(fields({"slots": list_of(whole), "kv_tokens": list_of(whole)})),
-            "requests": list_of(
-                fields(dict.fromkeys(("prompt_tokens", "decode_tokens", "arrival_period"), whole))
-            ),
+            "schema": r.text,
+            "period": r.whole,
+            "periods": r.whole,
+            "kernel": r.KERNEL,
+            "weights": r.WEIGHTS,
+            "t1": r.number,
+            "t2": r.number,
+            "devices": r.list_of(_DEVICE),
+            "requests": r.list_of(_REQUEST),
         },
-        {"inclusive": flag, "age_offset": whole, "clipped": whole},
+        {"inclusive": r.flag, "age_offset": r.whole, "clipped": r.whole},
     ),
 )
 """Reads a document of schema ``olprouting/period/1``."""

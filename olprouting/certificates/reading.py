@@ -8,15 +8,17 @@ stands in a file that is neither checked nor listed as unchecked.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.errors import InputError
+from olprouting.instances.documents import load_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -49,16 +51,7 @@ def read_exact(text: str, source: str) -> dict[str, Any]:
         If the text is not JSON, not an object, gives a field twice, or holds a number that no
         double can be.
     """
-    try:
-        document = json.loads(
-            text, parse_float=_decimal, parse_constant=_refuse, object_pairs_hook=_object
-        )
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"{source}: line {error.lineno}, column {error.colno}: not JSON ({error.msg})"
-        ) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{source}: not usable as JSON ({error})") from None
+    document = load_json(text, source, _decimal)
     if not isinstance(document, dict):
         raise InputError(f"{source}: expected a JSON object, found {type(document).__name__}")
     return document
@@ -77,21 +70,8 @@ def _decimal(text: str) -> Fraction:
     value = float(text)
     vanished = value == 0 and any(digit in "123456789" for digit in text.lower().split("e")[0])
     if not math.isfinite(value) or vanished:
-        raise ValueError(f"{text} is out of range")
+        raise InputError(f"{text[:MOST_SHOWN]} is out of range")
     return Fraction(text)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice!r} is given twice")
-    return members
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number")
 
 
 # ---------------------------------------------------------------------------------------- numbers
@@ -289,6 +269,27 @@ def fields(
         return {key: _inside(f".{key}", known[key], member) for key, member in value.items()}
 
     return reader
+
+
+def into(cls: Callable[..., T], required: Mapping[str, Reader[Any]], **names: str) -> Reader[T]:
+    """Return a reader of an object with these fields, into a dataclass that keeps some of them.
+
+    Parameters
+    ----------
+    cls
+        The dataclass.
+    required
+        The fields.
+    names
+        What the file calls members of the class that have another name there.
+    """
+    whole_object = fields(required)
+    members = {one.name: names.get(one.name, one.name) for one in dataclasses.fields(cls)}  # type: ignore[arg-type]
+    return lambda value: _filled(cls, members, whole_object(value))
+
+
+def _filled(cls: Callable[..., T], members: dict[str, str], given: dict[str, Any]) -> T:
+    return cls(**{member: given[written_as] for member, written_as in members.items()})
 
 
 def made(make: Callable[[dict[str, Any]], T], reader: Reader[dict[str, Any]]) -> Reader[T]:

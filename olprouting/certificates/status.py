@@ -6,16 +6,8 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from olprouting.certificates.reading import (
-    Number,
-    name,
-    number,
-    one_of,
-    optional,
-    same_double,
-    text,
-    whole,
-)
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import Number, same_double
 from olprouting.certificates.verification import DoesNotHoldError
 from olprouting.instances import StopReason
 
@@ -32,21 +24,21 @@ _LIMITS = ("time_limit", "node_limit", "other_limit")
 
 _IMPOSSIBLE = ("infeasible", "infeasible_or_unbounded")
 
-STOP = one_of(*StopReason)
+STOP = r.one_of(*StopReason)
 
 OF_A_SOLVE = {
-    "schema": text,
-    "solver": name,
+    "schema": r.text,
+    "solver": r.name,
     "stop_reason": STOP,
-    "status": one_of(*StopReason, "limit_no_solution"),
-    "bound": optional(number),
-    "relative_gap": optional(number),
-    "wall_s": number,
-    "build_s": number,
-    "limit_s": optional(number),
-    "threads": whole,
-    "seed": whole,
-    "message": text,
+    "status": r.one_of(*StopReason, "limit_no_solution"),
+    "bound": r.optional(r.number),
+    "relative_gap": r.optional(r.number),
+    "wall_s": r.number,
+    "build_s": r.number,
+    "limit_s": r.optional(r.number),
+    "threads": r.whole,
+    "seed": r.whole,
+    "message": r.text,
 }
 """Fields that the results of decisions and of periods have in common."""
 

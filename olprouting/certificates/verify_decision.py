@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from olprouting.certificates import reading as r
 from olprouting.certificates.decision_bounds import (
     Peaks,
     enumerated,
@@ -21,22 +22,7 @@ from olprouting.certificates.decision_bounds import (
 )
 from olprouting.certificates.decision_search import Search, TooLongError
 from olprouting.certificates.decision_value import TOLERANCE_TOKENS, value_of
-from olprouting.certificates.reading import (
-    fields,
-    fraction,
-    list_of,
-    made,
-    name,
-    names_to,
-    number,
-    one_of,
-    optional,
-    row,
-    said,
-    same_double,
-    text,
-    whole,
-)
+from olprouting.certificates.reading import said, same_double
 from olprouting.certificates.second_opinion import reaches, strengthened
 from olprouting.certificates.status import (
     OF_A_SOLVE,
@@ -138,67 +124,53 @@ class Choice:
     gap: Number
 
 
-_PAIRS = list_of(row(whole, whole))
-_SHARES = list_of(row(whole, whole, fraction))
+_PAIRS = r.list_of(r.row(r.whole, r.whole))
+_SHARES = r.list_of(r.row(r.whole, r.whole, r.fraction))
 _OF_KIND: dict[str, dict[str, Reader[Any]]] = {
     "zero": {},
     "level": {},
     "enumeration": {},
     "peaks": {"shares": _SHARES},
-    "search": {"order": list_of(whole), "bounds": list_of(_SHARES)},
+    "search": {"order": r.list_of(r.whole), "bounds": r.list_of(_SHARES)},
 }
 
 
-def _result(given: dict[str, Any]) -> DecisionClaims:
-    return DecisionClaims(
-        solver=given["solver"],
-        stop_reason=given["stop_reason"],
-        status=given["status"],
-        value=given["objective"],
-        bound=given["bound"],
-        relative_gap=given["relative_gap"],
-        pairs=given["assignment"],
-        absolute_gap=given["absolute_gap"],
-    )
-
-
-RESULT = made(
-    _result,
-    fields(
-        {
-            **OF_A_SOLVE,
-            "formulation": name,
-            "assignment": optional(_PAIRS),
-            "objective": optional(number),
-            "absolute_gap": optional(number),
-            "warm_start": optional(text),
-        }
-    ),
+RESULT = r.into(
+    DecisionClaims,
+    {
+        **OF_A_SOLVE,
+        "formulation": r.name,
+        "assignment": r.optional(_PAIRS),
+        "objective": r.optional(r.number),
+        "absolute_gap": r.optional(r.number),
+        "warm_start": r.optional(r.text),
+    },
+    pairs="assignment",
+    value="objective",
 )
 """Reads a document of schema ``olprouting/solve-result/1``."""
 
-CHOICE = made(
-    lambda given: Choice(
-        given["policy"], given["assignment"], given["value_tokens"], given["gap_tokens"]
-    ),
-    fields(
-        {
-            "policy": name,
-            "iteration": whole,
-            "assignment": _PAIRS,
-            "value_tokens": number,
-            "gap_tokens": number,
-        }
-    ),
+CHOICE = r.into(
+    Choice,
+    {
+        "policy": r.name,
+        "iteration": r.whole,
+        "assignment": _PAIRS,
+        "value_tokens": r.number,
+        "gap_tokens": r.number,
+    },
+    pairs="assignment",
+    value="value_tokens",
+    gap="gap_tokens",
 )
 """Reads a choice."""
 
 
 def proof_of(value: Any) -> Proof:
     """Read a proof: what it holds depends on its kind."""
-    kind = one_of(*_OF_KIND)(names_to(lambda one: one)(value).get("kind"))
-    more = {"slot_prices": list_of(fraction)} if kind == "peaks" else {}
-    given = fields({"kind": text, "bound": fraction, **_OF_KIND[kind]}, more)(value)
+    kind = r.one_of(*_OF_KIND)(r.names_to(lambda one: one)(value).get("kind"))
+    more = {"slot_prices": r.list_of(r.fraction)} if kind == "peaks" else {}
+    given = r.fields({"kind": r.text, "bound": r.fraction, **_OF_KIND[kind]}, more)(value)
     shares = (given["shares"],) if kind == "peaks" else given.get("bounds", ())
     return Proof(kind, given["bound"], shares, given.get("slot_prices"), given.get("order", ()))
 

@@ -6,18 +6,9 @@ import math
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from olprouting.certificates import reading as r
 from olprouting.certificates.hindsight_value import HINDSIGHT_PROBLEM, ExactHindsight
-from olprouting.certificates.reading import (
-    VERSIONS,
-    fields,
-    list_of,
-    number,
-    row,
-    said,
-    text,
-    whole,
-    whole_numbers,
-)
+from olprouting.certificates.reading import said, whole_numbers
 from olprouting.certificates.status import STOP, check_gap, check_stop, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
@@ -42,35 +33,35 @@ CLOSED = Fraction(1, 10**6)
 """A search that was asked for less of a gap may end at this one; it works in doubles."""
 
 
-HINDSIGHT = fields(
+HINDSIGHT = r.fields(
     {
-        "schema": text,
-        "name": text,
-        "problem_sha256": text,
+        "schema": r.text,
+        "name": r.text,
+        "problem_sha256": r.text,
         "problem": HINDSIGHT_PROBLEM,
-        "prices": fields(
+        "prices": r.fields(
             {
-                "unit_log2": whole,
-                "batch": list_of(list_of(whole)),
-                "memory": list_of(list_of(whole)),
+                "unit_log2": r.whole,
+                "batch": r.list_of(r.list_of(r.whole)),
+                "memory": r.list_of(r.list_of(r.whole)),
             }
         ),
-        "device": list_of(whole),
-        "start_period": list_of(whole),
-        "bound": number,
-        "value": number,
-        "gap": number,
-        "proven_by": text,
+        "device": r.list_of(r.whole),
+        "start_period": r.list_of(r.whole),
+        "bound": r.number,
+        "value": r.number,
+        "gap": r.number,
+        "proven_by": r.text,
         "stop_reason": STOP,
-        "gap_option": number,
-        "limit_s": number,
-        "seed": whole,
-        "evaluations": whole,
-        "wall_s": number,
-        "proof_s": number,
-        "history": list_of(row(number, number, number, whole)),
+        "gap_option": r.number,
+        "limit_s": r.number,
+        "seed": r.whole,
+        "evaluations": r.whole,
+        "wall_s": r.number,
+        "proof_s": r.number,
+        "history": r.list_of(r.row(r.number, r.number, r.number, r.whole)),
     },
-    {"versions": VERSIONS},  # not those of named instances
+    {"versions": r.VERSIONS},  # not those of named instances
 )
 """Reads the fields of a document of schema ``olprouting/hindsight/1``."""
 

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from olprouting.certificates import reading as r
 from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
 from olprouting.certificates.imbalance_value import IMBALANCE_PROBLEM, ExactRuns
-from olprouting.certificates.reading import (
-    VERSIONS,
-    fields,
-    list_of,
-    number,
-    optional,
-    said,
-    text,
-    whole,
-    whole_numbers,
-)
+from olprouting.certificates.reading import said, whole_numbers
 from olprouting.certificates.status import STOP, check_gap, check_stop, claims, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 
@@ -32,22 +23,22 @@ FORCED = "until the slots are full, who is active is forced, and bounds the peak
 TRIED = "all runs of maximal policies were tried"
 
 
-IMBALANCE = fields(
+IMBALANCE = r.fields(
     {
-        "schema": text,
-        "name": text,
-        "problem_sha256": text,
+        "schema": r.text,
+        "name": r.text,
+        "problem_sha256": r.text,
         "problem": IMBALANCE_PROBLEM,
-        "worker": optional(list_of(whole)),
-        "admission_iteration": optional(list_of(whole)),
-        "total_tokens": optional(whole),
-        "bound_tokens": whole,
-        "gap": optional(number),
-        "proven_by": text,
+        "worker": r.optional(r.list_of(r.whole)),
+        "admission_iteration": r.optional(r.list_of(r.whole)),
+        "total_tokens": r.optional(r.whole),
+        "bound_tokens": r.whole,
+        "gap": r.optional(r.number),
+        "proven_by": r.text,
         "stop_reason": STOP,
-        "limit_s": number,
-        "wall_s": number,
-        "versions": VERSIONS,
+        "limit_s": r.number,
+        "wall_s": r.number,
+        "versions": r.VERSIONS,
     }
 )
 """Reads the fields of a document of schema ``olprouting/hindsight-imbalance/1``."""

@@ -7,20 +7,9 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
+from olprouting.certificates import reading as r
 from olprouting.certificates.period_search import TooLongError, worth_more
-from olprouting.certificates.reading import (
-    fields,
-    flag,
-    list_of,
-    made,
-    name,
-    number,
-    one_of,
-    optional,
-    said,
-    same_double,
-    whole,
-)
+from olprouting.certificates.reading import said, same_double
 from olprouting.certificates.status import (
     OF_A_SOLVE,
     ROUNDING,
@@ -73,40 +62,31 @@ class PeriodClaims(Claims):
     rows_in_full: int
 
 
-_CLAIMED = (
-    "solver", "stop_reason", "status", "value", "bound", "relative_gap", "form", "period", "x",
-    "priced", "oversize", "clipped", "rows_in_full",
-)  # fmt: skip
+_PRICES = r.into(
+    PriceClaims,
+    {
+        "batch": r.list_of(r.list_of(r.number)),
+        "memory": r.list_of(r.list_of(r.number)),
+        "option_values": r.list_of(r.number),
+        "source": r.name,
+        "unique": r.optional(r.flag),
+    },
+)
 
-RESULT = made(
-    lambda given: PeriodClaims(**{name: given[name] for name in _CLAIMED}),
-    fields(
-        {
-            **OF_A_SOLVE,
-            "form": one_of("lp", "dual", "reduced-dual", "integer"),
-            "period": whole,
-            "value": optional(number),
-            "x": optional(list_of(list_of(number))),
-            "priced": optional(
-                made(
-                    lambda given: PriceClaims(**given),
-                    fields(
-                        {
-                            "batch": list_of(list_of(number)),
-                            "memory": list_of(list_of(number)),
-                            "option_values": list_of(number),
-                            "source": name,
-                            "unique": optional(flag),
-                        }
-                    ),
-                )
-            ),
-            "oversize": list_of(whole),
-            "clipped": whole,
-            "rows": whole,
-            "rows_in_full": whole,
-        }
-    ),
+RESULT = r.into(
+    PeriodClaims,
+    {
+        **OF_A_SOLVE,
+        "form": r.one_of("lp", "dual", "reduced-dual", "integer"),
+        "period": r.whole,
+        "value": r.optional(r.number),
+        "x": r.optional(r.list_of(r.list_of(r.number))),
+        "priced": r.optional(_PRICES),
+        "oversize": r.list_of(r.whole),
+        "clipped": r.whole,
+        "rows": r.whole,
+        "rows_in_full": r.whole,
+    },
 )
 """Reads a document of schema ``olprouting/period-result/1``."""
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from olprouting.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _DIGITS = "a number has more than 4,300 digits"
 _OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
@@ -51,7 +51,7 @@ def read_text(path: str | Path) -> str:
     return io.StringIO(text, newline=None).read()
 
 
-def load_json(text: str, source: str) -> Any:
+def load_json(text: str, source: str, parse_float: Callable[[str], Any] | None = None) -> Any:
     """Return what a JSON text holds; a byte-order mark is allowed.
 
     Parameters
@@ -60,6 +60,8 @@ def load_json(text: str, source: str) -> Any:
         The text.
     source
         Where it came from, for messages.
+    parse_float
+        What reads a number that is not written as an integer; None makes doubles of them.
 
     Raises
     ------
@@ -71,7 +73,7 @@ def load_json(text: str, source: str) -> Any:
         return json.loads(
             text.removeprefix("\ufeff"),
             object_pairs_hook=_object,
-            parse_float=_finite,
+            parse_float=parse_float or _finite,
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:

@@ -14,6 +14,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from models import period_integer
+from olprouting.exact.formulations import Formulation
 from olprouting.instances import Sense
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-class PeriodProgram:
+class PeriodProgram(Formulation):
     """A period's program as backends take it (see `olprouting.exact.formulations`).
 
     Parameters
