@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from models.barrier_rows import Numbers
+    from .barrier_rows import Numbers
 
 
 def build(

@@ -41,7 +41,7 @@ import numpy.typing as npt
 import pyomo.environ as pyo
 from pyomo.core.expr import LinearExpression
 
-from models.barrier_rows import BarrierRows, Numbers, barrier_rows
+from .barrier_rows import BarrierRows, Numbers, barrier_rows
 
 
 def build(
