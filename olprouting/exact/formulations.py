@@ -20,7 +20,7 @@ from olprouting.models import imbalance_assignment, imbalance_size_class
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pyomo.environ as pyo
+    import pyomo.core as pyo
 
     from olprouting.exact.check import ExactData
     from olprouting.instances.solve_result import Assignment
