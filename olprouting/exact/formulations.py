@@ -14,19 +14,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from models import imbalance_assignment, imbalance_size_class
-from models.imbalance_size_class import interchangeable_workers
 from olprouting.instances import Decision, Growth
+from olprouting.models import imbalance_assignment, imbalance_size_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import pyomo.environ as pyo
+    import pyomo.core as pyo
 
-    from models.barrier_rows import Numbers
-    from models.imbalance_cpsat import CpSatModel
     from olprouting.exact.check import ExactData
     from olprouting.instances.solve_result import Assignment
+    from olprouting.models import barrier_rows, imbalance_cpsat
 
 Counts = npt.NDArray[np.int64]
 
@@ -51,11 +49,11 @@ class Formulation(Protocol):
         """Give every variable of `model` its value at `counts`."""
         ...
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
         ...
 
-    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
+    def hint(self, built: imbalance_cpsat.CpSatModel, data: ExactData, counts: Counts) -> None:
         """Hint every variable of a CP-SAT model at `counts`."""
         ...
 
@@ -100,18 +98,18 @@ class RequestAssignment:
         )
         imbalance_assignment.set_values(model, counts, peaks)
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         d = self.decision
         return imbalance_cpsat.build_assignment(
             data.loads, d.free_slots, data.sizes, weights, _growth(d) * data.unit
         )
 
-    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
+    def hint(self, built: imbalance_cpsat.CpSatModel, data: ExactData, counts: Counts) -> None:
         """Hint every variable of a CP-SAT model at `counts`."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         grown = _growth(self.decision) * data.unit
         peaks = _peaks(data.loads, data.sizes, grown, self.assignment(counts))
@@ -174,9 +172,9 @@ class SizeClasses:
         )
         imbalance_size_class.set_values(model, self.sizes, counts, peaks)
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         d = self.decision
         return imbalance_cpsat.build_size_class(
@@ -188,9 +186,9 @@ class SizeClasses:
             _growth(d) * data.unit,
         )
 
-    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
+    def hint(self, built: imbalance_cpsat.CpSatModel, data: ExactData, counts: Counts) -> None:
         """Hint every variable of a CP-SAT model at `counts`."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         grown = _growth(self.decision) * data.unit
         peaks = _peaks(data.loads, data.sizes, grown, self.assignment(counts))
@@ -202,7 +200,7 @@ class SizeClasses:
         for request, worker in assignment:
             table[self._class_of[request], worker] += 1
         d = self.decision
-        for group in interchangeable_workers(
+        for group in imbalance_size_class.interchangeable_workers(
             d.projected_load_tokens, d.free_slots, self.open_workers
         ):
             added = self.sizes @ table[:, group]
@@ -241,7 +239,9 @@ def _distinct(data: ExactData) -> Counts:
     return np.array(sorted(set(data.sizes.tolist())), np.int64)
 
 
-def _peaks(loads: Numbers, sizes: Numbers, growth: int, assignment: Assignment) -> npt.NDArray[Any]:
+def _peaks(
+    loads: barrier_rows.Numbers, sizes: barrier_rows.Numbers, growth: int, assignment: Assignment
+) -> npt.NDArray[Any]:
     """Return M_h = max_g Lambda[g,h], shape (H+1,), in the unit of the data."""
     filled = loads.astype(np.result_type(loads, sizes))
     grown = growth * np.arange(loads.shape[1])

@@ -13,9 +13,9 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from models import period_lp
 from olprouting.exact.period import period_columns, solve_period
 from olprouting.instances import WEIGHT_SETS, PeriodProblem
+from olprouting.models import period_lp
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

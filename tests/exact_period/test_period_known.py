@@ -11,10 +11,10 @@ import pytest
 import scipy.sparse as sp
 from period_cases import e3
 
-from models import period_lp
 from olprouting.exact.period import solve_period
 from olprouting.exact.period.price_signs import cvxpy_prices, pyomo_prices
 from olprouting.instances import NoPricesError, PeriodProblem, SloWeights
+from olprouting.models import period_lp
 
 TRIED = ("HIGHS", "CLARABEL", "SCIPY")
 BACKENDS = [

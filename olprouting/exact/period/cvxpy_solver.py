@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import cvxpy as cp
 import numpy as np
 
-from models import period_dual, period_lp, reduced_dual
 from olprouting.errors import InputError, unknown_name
 from olprouting.exact.highs_threads import fresh_thread_pool
 from olprouting.exact.interruptible import Interruptible
@@ -19,6 +18,7 @@ from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.exact.period.price_signs import cvxpy_prices
 from olprouting.exact.period.silence import silence
 from olprouting.instances import StopReason
+from olprouting.models import period_dual, period_lp, reduced_dual
 
 if TYPE_CHECKING:
     from collections.abc import Callable

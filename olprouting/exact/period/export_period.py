@@ -42,10 +42,10 @@ def export_period(
     """
     import highspy
 
-    from models import period_integer
     from olprouting.exact.highs import new_highs, pass_model
     from olprouting.exact.matrix import compile_model
     from olprouting.exact.period.columns import period_columns
+    from olprouting.models import period_integer
 
     path = Path(path)
     if path.suffix not in SUFFIXES:

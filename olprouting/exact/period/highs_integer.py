@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import highspy
 import numpy as np
 
-from models import period_integer
 from olprouting.exact.highs import STOP_REASONS, new_highs, pass_model, run_alone, set_options
 from olprouting.exact.interruptible import Interruptible
 from olprouting.exact.matrix import compile_model
 from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.instances import StopReason
+from olprouting.models import period_integer
 
 if TYPE_CHECKING:
     from olprouting.exact.options import SolveOptions

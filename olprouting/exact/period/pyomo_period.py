@@ -10,7 +10,6 @@ import numpy as np
 import pyomo.environ as pyo
 from pyomo.common.errors import ApplicationError
 
-from models import period_integer
 from olprouting.errors import InputError
 from olprouting.exact.period.outcome import PeriodOutcome
 from olprouting.exact.period.price_signs import pyomo_prices
@@ -22,6 +21,7 @@ from olprouting.exact.pyomo_solver import (
     lost_in_bound,
 )
 from olprouting.instances import StopReason
+from olprouting.models import period_integer
 
 if TYPE_CHECKING:
     from olprouting.exact.options import SolveOptions
