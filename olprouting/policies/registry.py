@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError, said, shown, unknown_name
+from olprouting.exact.options import DEFAULT_SOLVER
 from olprouting.instances._checks import require_memory, whole
 from olprouting.policies import rules
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
@@ -78,7 +79,7 @@ class PolicyOptions:
     s_greedy: int = 7
     br_growth: str = "frozen"
     subset_search: str = "auto"
-    solver: str = "auto"
+    solver: str = DEFAULT_SOLVER
     formulation: str | None = None
     time_limit_s: float | None = 10.0
     growth: str = "growing"
@@ -112,11 +113,6 @@ class PolicyOptions:
                 f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "
                 "use subset_search='reachable'"
             )
-
-    @property
-    def period_solver(self) -> str:
-        """Solver of the period programs: what ``auto`` comes to where no native search exists."""
-        return "highs" if self.solver == "auto" else self.solver
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -252,15 +248,15 @@ def _period_rule(name: str, options: PolicyOptions) -> Policy:
             options.period,
             options.bid_price,
             random_ties=random_ties,
-            solver=options.period_solver,
+            solver=options.solver,
             solve_options=solve_options,
         )
     return PeriodProgramRule(
         name,
         options.period,
         random_ties=random_ties,
-        form="lp" if name == "lp-rounding" else "integer",
-        solver=options.period_solver,
+        formulation="lp" if name == "lp-rounding" else "integer",
+        solver=options.solver,
         solve_options=solve_options,
     )
 
