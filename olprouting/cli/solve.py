@@ -63,8 +63,6 @@ def solve(
     """Solve one routing decision or one period to proven optimality."""
     # imported here: it takes its time, and `olprouting --help` must not wait for it
     from olprouting import exact
-    from olprouting.certificates import proofs
-    from olprouting.certificates.prove_decision import NO_PROOF
     from olprouting.exact import SolveOptions
     from olprouting.instances import Decision, PeriodProblem, StopReason
 
@@ -76,6 +74,8 @@ def solve(
     saving = Saving()
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text, file):
+        from olprouting.cli.period_report import print_period
+
         _refuse("formulation", formulation, file, "a period; it takes --form")
         problem = PeriodProblem.from_json(text, source=str(file))
         if export is not None:
@@ -88,8 +88,6 @@ def solve(
         if as_json:
             typer.echo(period.to_json())
         else:
-            from olprouting.cli.period_report import print_period
-
             print_period(period)
         saving.end(_error(period), interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
@@ -100,7 +98,10 @@ def solve(
         with saving.part():
             exact.export(decision, export, formulation)
     result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
-    _save(saving, out, decision, result, NO_PROOF)
+    if out is not None:
+        from olprouting.certificates.prove_decision import NO_PROOF, proofs
+
+        _save(saving, out, decision, result, NO_PROOF)
     typer.echo(result.to_json() if as_json else result.summary())
     if result.solver != solver:
         typer.echo(f"note: {result.message}", err=True)

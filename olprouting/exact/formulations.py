@@ -15,20 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from models import imbalance_assignment, imbalance_size_class
-from models.imbalance_size_class import interchangeable_workers
 from olprouting.exact.bounds import proven_bound
 from olprouting.instances import Assignment, Decision, Growth, Sense
+from olprouting.models import imbalance_assignment, imbalance_size_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    import pyomo.environ as pyo
+    import pyomo.core as pyo
 
-    from models.barrier_rows import Numbers
-    from models.imbalance_cpsat import CpSatModel
     from olprouting.exact.check import ExactData
+    from olprouting.models import barrier_rows, imbalance_cpsat
 
 Counts = npt.NDArray[np.int64]
 
@@ -89,7 +87,7 @@ class DecisionTable(Formulation):
         """Items and workers of the table."""
 
     @abstractmethod
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
 
     @abstractmethod
@@ -112,9 +110,9 @@ class DecisionTable(Formulation):
         """Return the lower bound in tokens that a solver's dual bound proves, or None."""
         return proven_bound(dual_bound, self.decision)
 
-    def hint(self, built: CpSatModel, data: ExactData, start: Assignment) -> None:
+    def hint(self, built: imbalance_cpsat.CpSatModel, data: ExactData, start: Assignment) -> None:
         """Hint every variable of a CP-SAT model at an assignment."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         counts = self.counts(start)
         peaks = _peaks(data.loads, data.sizes, self.growth * data.unit, self.assignment(counts))
@@ -153,9 +151,9 @@ class RequestAssignment(DecisionTable):
         counts = self.counts(start)
         imbalance_assignment.set_values(model, counts, self.peaks(counts))
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         return imbalance_cpsat.build_assignment(
             data.loads, self.decision.free_slots, data.sizes, weights, self.growth * data.unit
@@ -213,9 +211,9 @@ class SizeClasses(DecisionTable):
         counts = self.counts(start)
         imbalance_size_class.set_values(model, self.sizes, counts, self.peaks(counts))
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
         return imbalance_cpsat.build_size_class(
             data.loads,
@@ -236,7 +234,7 @@ class SizeClasses(DecisionTable):
         table = np.zeros((len(self.sizes), d.workers), np.int64)
         for request, worker in assignment:
             table[self._class_of[request], worker] += 1
-        for group in interchangeable_workers(
+        for group in imbalance_size_class.interchangeable_workers(
             d.projected_load_tokens, d.free_slots, self.open_workers
         ):
             added = self.sizes @ table[:, group]
@@ -277,7 +275,9 @@ def discount_weights(decision: Decision) -> npt.NDArray[np.float64]:
     return np.array([float(decision.gamma**h) for h in range(decision.horizon + 1)])
 
 
-def _peaks(loads: Numbers, sizes: Numbers, growth: int, assignment: Assignment) -> npt.NDArray[Any]:
+def _peaks(
+    loads: barrier_rows.Numbers, sizes: barrier_rows.Numbers, growth: int, assignment: Assignment
+) -> npt.NDArray[Any]:
     """Return M_h = max_g Lambda[g,h], shape (H+1,), in the unit of the data."""
     filled = loads.astype(np.result_type(loads, sizes))
     grown = growth * np.arange(loads.shape[1])

@@ -13,10 +13,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from models import period_lp
 from olprouting.exact import solve
 from olprouting.exact.period import period_columns
 from olprouting.instances import WEIGHT_SETS, PeriodProblem
+from olprouting.models import period_lp
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

@@ -11,11 +11,11 @@ import pytest
 import scipy.sparse as sp
 from period_cases import e3
 
-from models import period_lp
 from olprouting.exact import solve
 from olprouting.exact.period.cvxpy_solver import cvxpy_prices
 from olprouting.exact.period.program import pyomo_prices
 from olprouting.instances import NoPricesError, PeriodProblem, SloWeights
+from olprouting.models import period_lp
 
 TRIED = ("HIGHS", "CLARABEL", "SCIPY")
 BACKENDS = [

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import cvxpy as cp
 import numpy as np
 
-from models import period_dual, period_lp, reduced_dual
 from olprouting.errors import InputError, unknown_name
 from olprouting.exact.backend import Abilities, Outcome, not_started
 from olprouting.exact.options import DEFAULT_SOLVER, SolveOptions
 from olprouting.exact.running import Interruptible, fresh_thread_pool, silence
 from olprouting.instances import StopReason
+from olprouting.models import period_dual, period_lp, reduced_dual
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,11 +11,11 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
-from models import period_integer
 from olprouting.exact.formulations import Formulation
 from olprouting.instances import Sense
+from olprouting.models import period_integer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -85,9 +85,9 @@ def solve_saa(
     InputError
         If shapes do not fit, a number is negative or not finite, or the solver is unknown.
     """
-    from models import saa_dual
     from olprouting.exact.period import cvxpy_solver
     from olprouting.instances import StopReason
+    from olprouting.models import saa_dual
 
     d, r = np.asarray(scarcity, np.float64), np.asarray(rewards, np.float64)
     a: sp.csr_array = sp.csr_array(usage)  # type: ignore[arg-type]
