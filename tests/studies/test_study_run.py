@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from child_processes import COMMAND_LINE, finish, start
 from study_files import CLIPPED, SMALL, tables, write
 
 import olprouting as olp
@@ -24,19 +24,14 @@ from olprouting.studies.outcome import CELLS, Outcome
 from olprouting.studies.store import Store
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
 def command(*arguments: str | Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "olprouting", "study", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return start(COMMAND_LINE, "study", *map(str, arguments), start_new_session=True)
 
 
 def starts(folder: Path) -> int:
@@ -146,7 +141,7 @@ def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(rule_study, tmp_path)
     process = command("run", file, "--out", out, "--jobs", "2")
     wait_for(lambda: starts(tmp_path) >= 6, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes at once
-    shown, errors = process.communicate(timeout=60)
+    shown, errors = finish(process)
     assert process.returncode == 130, errors
     assert "of 20 cells finished, 0 failed" in shown
     assert "Traceback" not in errors
