@@ -13,7 +13,7 @@ from olprouting.certificates.decision_bounds import (
     peaks_bound,
     rounded_up,
 )
-from olprouting.certificates.decision_search import Search, TooLongError
+from olprouting.certificates.decision_search import DecisionSearch
 from olprouting.certificates.decision_value import (
     TOLERANCE_TOKENS,
     ExactDecision,
@@ -23,7 +23,12 @@ from olprouting.certificates.decision_value import (
 from olprouting.certificates.exact_json import rational, said, same_double
 from olprouting.certificates.second_opinion import reaches, strengthened
 from olprouting.certificates.status import check_status, claims, reported
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 if TYPE_CHECKING:
     from olprouting.certificates.exact_json import Number
@@ -155,7 +160,7 @@ def _cuts(decision: ExactDecision, proof: dict[str, Any]) -> list[Peaks]:
 def _searched(decision: ExactDecision, proof: dict[str, Any]) -> Fraction | None:
     """Return the stated bound if the search finds nothing below it."""
     target = Fraction(rational(proof["bound"]))
-    search = Search(decision, target, proof["order"])
+    search = DecisionSearch(decision, target, proof["order"])
     for peaks in _cuts(decision, proof):
         search.add(peaks)
     try:

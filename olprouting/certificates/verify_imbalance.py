@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from olprouting.certificates.exact_json import said, whole_numbers
-from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
+from olprouting.certificates.imbalance_search import least_below, some_below
 from olprouting.certificates.imbalance_value import ExactRuns
 from olprouting.certificates.status import check_gap, check_stop, claims, reported
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 SCHEMA = "olprouting/hindsight-imbalance/1"
 

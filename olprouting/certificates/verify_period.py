@@ -7,10 +7,15 @@ from math import floor
 from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates.exact_json import rational, said, same_double
-from olprouting.certificates.period_search import TooLongError, worth_more
+from olprouting.certificates.period_search import worth_more
 from olprouting.certificates.period_value import ExactPeriod
 from olprouting.certificates.status import ROUNDING, check_status, claims, reported
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 if TYPE_CHECKING:
     from olprouting.certificates.exact_json import Number

@@ -20,7 +20,7 @@ import olprouting as olp
 from olprouting.errors import InputError
 from olprouting.locks import only_writer
 from olprouting.studies import Results, measure, read_study, run_study, study_status
-from olprouting.studies.outcome import CELLS, Outcome
+from olprouting.studies.outcome import CELLS, CellOutcome
 from olprouting.studies.store import Store
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def test_a_journal_that_was_cut_off_is_read_up_to_its_last_whole_line(small, tmp
     part = next((tmp_path / "out" / "parts").iterdir())
     store = Store(tmp_path / "out")
     for row in Results.read(tmp_path / "out").rows(CELLS)[:6]:
-        store.add(Outcome(row["cell"], {CELLS: [row]}))
+        store.add(CellOutcome(row["cell"], {CELLS: [row]}))
     shutil.rmtree(part)
     store.journal.write_bytes(store.journal.read_bytes()[:-20])
     assert study_status(tmp_path / "out").finished == 5

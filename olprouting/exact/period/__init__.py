@@ -1,4 +1,4 @@
-"""Floor 2, one period of the batch/KV model: optimum, bound and prices, by any solver."""
+"""One period of the batch/KV model: optimum, bound and prices, by any solver."""
 
 from olprouting.exact.period.check_period import (
     PeriodCheck,
