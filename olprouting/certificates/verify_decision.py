@@ -20,7 +20,7 @@ from olprouting.certificates.decision_bounds import (
     peaks_bound,
     rounded_up,
 )
-from olprouting.certificates.decision_search import Search, TooLongError
+from olprouting.certificates.decision_search import DecisionSearch
 from olprouting.certificates.decision_value import TOLERANCE_TOKENS, value_of
 from olprouting.certificates.reading import said, same_double
 from olprouting.certificates.second_opinion import reaches, strengthened
@@ -33,7 +33,12 @@ from olprouting.certificates.status import (
     compare,
     reported,
 )
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 if TYPE_CHECKING:
     from olprouting.certificates.decision_value import ExactDecision, Pairs
@@ -301,7 +306,7 @@ def proven_bound(decision: ExactDecision, proof: Proof) -> Fraction:
 
 def _searched(decision: ExactDecision, proof: Proof) -> Fraction | None:
     """Return the stated bound if the search finds nothing below it."""
-    search = Search(decision, proof.bound, proof.order)
+    search = DecisionSearch(decision, proof.bound, proof.order)
     for peaks in proof.cuts(decision):
         search.add(peaks)
     try:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from olprouting.certificates import reading as r
-from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
+from olprouting.certificates.imbalance_search import least_below, some_below
 from olprouting.certificates.imbalance_value import IMBALANCE_PROBLEM, ExactRuns
 from olprouting.certificates.reading import said, whole_numbers
 from olprouting.certificates.status import STOP, check_gap, check_stop, claims, reported
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 SCHEMA = "olprouting/hindsight-imbalance/1"
 

@@ -8,7 +8,7 @@ from math import floor
 from typing import TYPE_CHECKING
 
 from olprouting.certificates import reading as r
-from olprouting.certificates.period_search import TooLongError, worth_more
+from olprouting.certificates.period_search import worth_more
 from olprouting.certificates.reading import said, same_double
 from olprouting.certificates.status import (
     OF_A_SOLVE,
@@ -18,7 +18,12 @@ from olprouting.certificates.status import (
     claims,
     reported,
 )
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

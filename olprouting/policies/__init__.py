@@ -1,7 +1,7 @@
-"""Floor 3, routing rules."""
+"""Routing rules."""
 
 from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
-from olprouting.policies.device_view import DeviceView, Residuals
+from olprouting.policies.device_view import DeviceResiduals, DeviceView
 from olprouting.policies.exact import ExactPolicy, decision_of, view_of
 from olprouting.policies.policy import REJECT, CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
@@ -16,6 +16,7 @@ __all__ = [
     "REJECT",
     "BidPriceOptions",
     "CompiledPolicy",
+    "DeviceResiduals",
     "DeviceView",
     "ExactPolicy",
     "FunctionPolicy",
@@ -23,7 +24,6 @@ __all__ = [
     "PeriodOptions",
     "Policy",
     "PolicyOptions",
-    "Residuals",
     "View",
     "decision_of",
     "make_policy",

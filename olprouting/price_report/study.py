@@ -14,11 +14,11 @@ from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
 from olprouting.instances.request_curves import Kernel
 from olprouting.policies import PolicyOptions, make_policy
-from olprouting.price_report.convergence import convergence_frame
 from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.report import PriceReport
 from olprouting.price_report.runner import Runner, check_conditions
+from olprouting.price_report.sampled_period import convergence_frame
 from olprouting.prices import DescentOptions
 from olprouting.versions import versions
 

@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 
 from olprouting import exact
 from olprouting.certificates import DoesNotHoldError
-from olprouting.certificates.decision_search import Search
+from olprouting.certificates.decision_search import DecisionSearch
 from olprouting.certificates.decision_value import ExactDecision
 from olprouting.certificates.find_search import find_search
 from olprouting.certificates.prove_decision import NO_PROOF, proofs
@@ -38,7 +38,7 @@ def test_a_search_proves_the_optimum_and_nothing_above_it(decision) -> None:
     assert found is not None
     order, bounds = found
     for target in (best, best + Fraction(1, 1000), best + 1, best + decision.workers, 2 * best + 9):
-        search = Search(data, target, order)
+        search = DecisionSearch(data, target, order)
         for peaks in bounds:
             search.add(peaks)
         if target == best:
@@ -75,7 +75,7 @@ def test_a_search_needs_full_slots_and_whole_tokens() -> None:
     ):
         assert find_search(decision, exactly(decision), Fraction(1)) is None
         with pytest.raises(DoesNotHoldError, match="does not apply"):
-            Search(exactly(decision), Fraction(1), [0, 1])
+            DecisionSearch(exactly(decision), Fraction(1), [0, 1])
 
 
 def test_an_assignment_that_is_no_optimum_gets_the_strongest_bound_there_is() -> None:

@@ -1,4 +1,4 @@
-"""Trace file formats, one file each, recognised by content."""
+"""Trace file formats, recognised by content."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from olprouting.traces.formats._batches import header
 from olprouting.traces.formats._csv import CR_ALONE
 from olprouting.traces.formats._json import is_json, why_unknown
 from olprouting.traces.formats._table import TableFormat
-from olprouting.traces.formats.azure import AZURE
-from olprouting.traces.formats.burstgpt import BURSTGPT
 from olprouting.traces.formats.burstgpt_sample import BURSTGPT_SAMPLE
-from olprouting.traces.formats.generic import GENERIC
-from olprouting.traces.formats.mooncake import MOONCAKE
-from olprouting.traces.formats.own import OWN
-from olprouting.traces.formats.qwen_bailian import QWEN_BAILIAN
-from olprouting.traces.formats.splitwise import SPLITWISE
-from olprouting.traces.formats.vidur import VIDUR
+from olprouting.traces.formats.known import (
+    AZURE,
+    BURSTGPT,
+    GENERIC,
+    MOONCAKE,
+    OWN,
+    QWEN_BAILIAN,
+    SPLITWISE,
+    VIDUR,
+)
 
 if TYPE_CHECKING:
     from olprouting.traces._source import Source
