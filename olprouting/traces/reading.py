@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from olprouting.instances.trace import Trace
     from olprouting.traces._parts import Parts
-    from olprouting.traces.formats._format import TraceFormat
+    from olprouting.traces.formats import TraceFormat
 
 
 @dataclass(frozen=True)

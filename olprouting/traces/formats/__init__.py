@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.traces.formats._batches import header
@@ -23,8 +23,23 @@ from olprouting.traces.formats.known import (
 )
 
 if TYPE_CHECKING:
+    from olprouting.traces._raw import RawTrace
     from olprouting.traces._source import Source
-    from olprouting.traces.formats._format import TraceFormat
+
+
+class TraceFormat(Protocol):
+    """A file format that holds a trace."""
+
+    @property
+    def name(self) -> str:
+        """What `read_trace(format=...)` calls it."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the first bytes look like this format."""
+
+    def read(self, source: Source, time_unit: str | None) -> RawTrace:
+        """Read every row; `time_unit` replaces the format's own unit of time."""
+
 
 # The first that recognises a file reads it: siblings with a mark of their own stand before the
 # plain ones.
