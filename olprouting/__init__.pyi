@@ -11,8 +11,6 @@ from .exact import objective as objective
 from .exact import recheck as recheck
 from .exact import solve as solve
 from .exact import solver_names as solver_names
-from .exact.period import export_period as export_period
-from .exact.period import solve_period as solve_period
 from .forecast_report import ForecastReport as ForecastReport
 from .forecast_report import evaluate_forecasts as evaluate_forecasts
 from .forecasts import ExactMatch as ExactMatch
@@ -28,12 +26,13 @@ from .gaps import GapReport as GapReport
 from .gaps import measure_gaps as measure_gaps
 from .instances import Cluster as Cluster
 from .instances import Decision as Decision
+from .instances import DecisionResult as DecisionResult
 from .instances import Growth as Growth
 from .instances import PeriodProblem as PeriodProblem
 from .instances import PeriodResult as PeriodResult
 from .instances import PowerModel as PowerModel
+from .instances import Result as Result
 from .instances import SloWeights as SloWeights
-from .instances import SolveResult as SolveResult
 from .instances import StepTime as StepTime
 from .instances import StopReason as StopReason
 from .instances import Trace as Trace

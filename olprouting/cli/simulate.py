@@ -16,7 +16,7 @@ from olprouting.files import write_table
 
 if TYPE_CHECKING:
     from olprouting.engine import SimulationResult
-    from olprouting.instances import SolveResult
+    from olprouting.instances import DecisionResult
 
 PolicyOption = Annotated[
     str,
@@ -176,7 +176,7 @@ def simulate(
     saving.end(interrupted=result.interrupted)
 
 
-def _print(result: SimulationResult, solves: list[SolveResult] | None, as_json: bool) -> None:
+def _print(result: SimulationResult, solves: list[DecisionResult] | None, as_json: bool) -> None:
     row: dict[str, Any] = {
         "policy": result.policy,
         "forecast": result.forecast,

@@ -15,7 +15,13 @@ from olprouting.errors import InputError
 from olprouting.files import write_text
 
 if TYPE_CHECKING:
-    from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
+    from olprouting.instances import (
+        Decision,
+        DecisionResult,
+        PeriodProblem,
+        PeriodResult,
+        Result,
+    )
 
 
 def solve(
@@ -24,7 +30,7 @@ def solve(
         Path,
         typer.Argument(help="A decision (olprouting/decision/1) or period (.../period/1), JSON."),
     ],
-    solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "highs",
+    solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "auto",
     formulation: Annotated[
         str | None,
         typer.Option(help="Decision: size-class or assignment; default: the solver's."),
@@ -69,15 +75,14 @@ def solve(
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text, file):
         from olprouting.cli.period_report import print_period
-        from olprouting.exact.period import export_period, solve_period
 
         _refuse("formulation", formulation, file, "a period; it takes --form")
         problem = PeriodProblem.from_json(text, source=str(file))
         if export is not None:
             with saving.part():
-                export_period(problem, export, form or "lp")
-        period = solve_period(
-            problem, form=form or "lp", solver=solver, prices=prices, options=options
+                exact.export(problem, export, form)
+        period = exact.solve(
+            problem, solver=solver, formulation=form, prices=prices, options=options
         )
         _save(saving, out, problem, period)
         if as_json:
@@ -91,7 +96,7 @@ def solve(
     decision = Decision.from_json(text, source=str(file))
     if export is not None:
         with saving.part():
-            exact.export(decision, export, formulation or "size-class")
+            exact.export(decision, export, formulation)
     result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
     if out is not None:
         from olprouting.certificates.prove_decision import NO_PROOF, proofs
@@ -111,7 +116,7 @@ def solve(
     saving.end(_error(result), interrupted=interrupted)
 
 
-def _error(result: SolveResult | PeriodResult) -> list[str]:
+def _error(result: Result[Any]) -> list[str]:
     """Return what is to be said of a solver that failed, or whose answer did not stand."""
     return [f"{result.solver}: {result.message}"] if result.stop_reason == "error" else []
 
@@ -133,7 +138,7 @@ def _save(
     saving: Saving,
     out: Path | None,
     instance: Decision | PeriodProblem,
-    result: SolveResult | PeriodResult,
+    result: DecisionResult | PeriodResult,
     proof: dict[str, Any] | None = None,
 ) -> None:
     """Write the certificate, if one is asked for."""
