@@ -22,7 +22,7 @@ import numpy as np
 
 from olprouting.certificates import reading as r
 from olprouting.certificates.reading import read, whole_numbers
-from olprouting.certificates.reward_terms import NAMES, RewardTerms
+from olprouting.certificates.reward import NAMES, RewardTerms
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:

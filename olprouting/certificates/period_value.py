@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates import reading as r
 from olprouting.certificates.reading import Number, read
-from olprouting.certificates.reward_terms import NAMES, RewardTerms
+from olprouting.certificates.reward import NAMES, RewardTerms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
