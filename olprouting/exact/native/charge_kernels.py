@@ -19,7 +19,6 @@ import numpy as np
 
 from olprouting.compiling import Floats, kernel
 from olprouting.exact.native.problem import CUTS
-from olprouting.exact.native.relaxation_kernels import total_of
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Bundle, Problem, State
@@ -91,7 +90,7 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
     charge, kept = state.charge[j], state.point[j]
     workers = len(charge)
     highest = problem.price
-    lowest = highest - total_of(problem.weights)  # a peak costs no more than all its weights
+    lowest = highest - r.total_weight  # a peak costs no more than all its weights
     if j + 1 == workers:
         charge[j] = 0.0  # no other worker wants anything
     for g in range(j, workers):

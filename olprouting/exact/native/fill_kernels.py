@@ -62,7 +62,7 @@ def fill_completely(sizes: Floats, room: Floats, slots: Ints, steps: int, owner:
         slack -= sizes[i]
     count = 0
     level = 0
-    cursor = 0
+    cursor: int = np.int64(0)  # type: ignore[assignment]  # literals are compiled apart
     mode = OPEN if slack >= 0.0 else BACK
     for _ in range(steps):
         if mode == OPEN:

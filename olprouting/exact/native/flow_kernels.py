@@ -66,22 +66,17 @@ def _gather_peaks(r: Relaxation, size: int, setters: Bools, fixed: Bools, weight
             continue
         fixed[kinds] = floor[h] == peak
         weight[kinds] = 0.0
-        kind = 0
-        while not _equal_kinds(setters, fixed, kind, kinds):
+        kind = -1
+        equal = False
+        while not equal:
             kind += 1
+            equal = fixed[kind] == fixed[kinds]
+            for i in range(size):
+                equal = equal and setters[kind, i] == setters[kinds, i]
         weight[kind] += r.weights[h]
         if kind == kinds:
             kinds += 1
     return kinds
-
-
-@kernel
-def _equal_kinds(setters: Bools, fixed: Bools, kind: int, other: int) -> bool:
-    """Whether the same workers, and the floor or not, set two peaks."""
-    equal: bool = fixed[kind] == fixed[other]
-    for i in range(setters.shape[1]):
-        equal = equal and setters[kind, i] == setters[other, i]
-    return equal
 
 
 @kernel

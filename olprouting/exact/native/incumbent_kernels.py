@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
 
 ROUNDS = 30
-WORK = 300_000_000
+WORK = 3e8
 """Loads that a descent may look at, a fraction of a second; only thousands of slots need more."""
 
 
@@ -51,7 +51,7 @@ def shake_incumbent(problem: Problem, state: State, kicks: int, seed: int) -> No
     for _ in range(kicks):
         for _ in range(2 + _roll(dice, 2)):
             _kick(problem, state, dice)
-        value = _polish(problem, state, WORK // kicks)
+        value = _polish(problem, state, WORK / kicks)
         if value <= best:
             best = value
             for u in range(len(held)):
@@ -123,7 +123,7 @@ def _kick(problem: Problem, state: State, dice: Ints) -> None:
 
 
 @kernel
-def _polish(problem: Problem, state: State, work: int) -> float:
+def _polish(problem: Problem, state: State, work: float) -> float:
     """Exchange requests until that helps no more, or `work` is done; return the value."""
     workers, offsets = problem.loads.shape
     requests = len(state.held)

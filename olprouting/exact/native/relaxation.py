@@ -28,8 +28,8 @@ class Relaxation(Struct):
         Loads without the new requests' own sizes, shape (k, H+1).
     floor
         Peaks that are there anyway, shape (H+1,).
-    weights
-        Of the peaks, shape (H+1,).
+    weights, total_weight
+        Of the peaks, shape (H+1,), and their sum.
     prices
         What a token on each worker takes off the objective, shape (k,).
     low, high
@@ -49,6 +49,7 @@ class Relaxation(Struct):
     base: Floats
     floor: Floats
     weights: Floats
+    total_weight: float
     prices: Floats
     low: Floats
     high: Floats
@@ -69,6 +70,7 @@ def new_relaxation(base: Floats, floor: Floats, weights: Floats) -> Relaxation:
         base=base,
         floor=floor.copy(),
         weights=weights,
+        total_weight=sum(weights.tolist()),
         prices=np.zeros(workers),
         low=np.zeros(workers),
         high=np.zeros(workers),

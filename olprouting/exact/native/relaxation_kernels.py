@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, kernel
+from olprouting.compiling import compiled, kernel
 from olprouting.exact.native.flow_kernels import steepest_by_flow
 from olprouting.exact.native.relaxation import FEW_WORKERS
 
@@ -57,15 +57,6 @@ def relaxed(r: Relaxation, first: int) -> float:
 
 
 @kernel
-def total_of(weights: Floats) -> float:
-    """Return the sum of the weights."""
-    total = 0.0
-    for h in range(len(weights)):
-        total += weights[h]
-    return total
-
-
-@kernel
 def _find_members(r: Relaxation, first: int) -> int:
     """List the workers that can set a peak above what is there anyway; return how many."""
     base, floor, low, high, members = r.base, r.floor, r.low, r.high, r.members
@@ -92,7 +83,7 @@ def _settled(r: Relaxation, size: int) -> float:
     """Move the first `size` members to a minimiser of their part of phi and return its value."""
     if size <= FEW_WORKERS:
         _add_up_prices(r, size)
-    tolerance = SLOPE_TOLERANCE * total_of(r.weights)
+    tolerance = SLOPE_TOLERANCE * r.total_weight
     while True:
         slope, direction = _steepest(r, size) if size <= FEW_WORKERS else steepest_by_flow(r, size)
         if slope >= -tolerance:

@@ -11,21 +11,34 @@ if TYPE_CHECKING:
 
 
 @kernel
-def available(problem: Problem, left: Ints, entry: int, end: int, step: int) -> int:
-    """Return the next entry whose requests are not placed yet, or `end`."""
-    while entry != end:
-        first = problem.total_classes[entry, 0]
-        second = problem.total_classes[entry, 1]
-        third = problem.total_classes[entry, 2]
-        enough = left[first] >= 1 + (second == first) + (third == first)
-        if second >= 0 and second != first:
-            enough = enough and left[second] >= 1 + (third == second)
-        if third >= 0 and third not in (first, second):
-            enough = enough and left[third] >= 1
-        if enough:
-            return entry
-        entry += step
-    return end
+def available_below(problem: Problem, left: Ints, entry: int, end: int) -> int:
+    """Return the last entry before `entry` whose requests are not placed yet, or `end`."""
+    entry -= 1
+    while entry > end and not _is_available(problem, left, entry):
+        entry -= 1
+    return entry
+
+
+@kernel
+def available_from(problem: Problem, left: Ints, entry: int, end: int) -> int:
+    """Return the first entry from `entry` on whose requests are not placed yet, or `end`."""
+    while entry < end and not _is_available(problem, left, entry):
+        entry += 1
+    return entry
+
+
+@kernel
+def _is_available(problem: Problem, left: Ints, entry: int) -> bool:
+    """Whether the requests of a total are not placed yet."""
+    first = problem.total_classes[entry, 0]
+    second = problem.total_classes[entry, 1]
+    third = problem.total_classes[entry, 2]
+    enough: bool = left[first] >= 1 + (second == first) + (third == first)
+    if second >= 0 and second != first:
+        enough = enough and left[second] >= 1 + (third == second)
+    if third >= 0 and third not in (first, second):
+        enough = enough and left[third] >= 1
+    return enough
 
 
 @compiled

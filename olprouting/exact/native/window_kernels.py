@@ -10,7 +10,7 @@ from olprouting.compiling import kernel
 from olprouting.exact.native.bound_kernels import bound_within, level_height
 from olprouting.exact.native.charge_kernels import placed, set_floor, set_intervals, set_prices
 from olprouting.exact.native.subset_kernels import first_above
-from olprouting.exact.native.total_kernels import available
+from olprouting.exact.native.total_kernels import available_below, available_from
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
@@ -181,10 +181,10 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
             start = problem.total_starts[problem.slots[g]]
             stop = problem.total_stops[problem.slots[g]]
             after = first_above(totals, start, stop, centre[g])
-            below = available(problem, state.left, after - 1, start - 1, -1)
+            below = available_below(problem, state.left, after, start - 1)
             if stop == 0 or (below >= start and totals[below] == centre[g]):
                 continue
-            above = available(problem, state.left, after, stop, 1)
+            above = available_from(problem, state.left, after, stop)
             not_below = below < start or _fixed(state, j, g, totals[below]) - kept >= cut
             not_above = above == stop or _fixed(state, j, g, totals[above]) - kept >= cut
             if not_below and not_above:
