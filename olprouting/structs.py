@@ -7,6 +7,7 @@ import hashlib
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from numba import typeof
 from numba.core import types
 from numba.experimental import structref
@@ -39,16 +40,32 @@ class Struct:
     @functools.cached_property
     def _numba_type_(self) -> types.StructRef:
         """The type by which Numba chooses compiled code."""
-        return self.numba_class([(name, typeof(value)) for name, value in self._items()])
+        values = self._values()
+        kinds = type(self), *map(_kind, values)
+        if kinds not in _TYPES:  # Numba takes long to tell the type of an array
+            names = (field.name for field in fields(self))  # type: ignore[arg-type]
+            _TYPES[kinds] = self.numba_class(list(zip(names, map(typeof, values), strict=True)))
+        return _TYPES[kinds]
 
     @functools.cached_property
     def _meminfo(self) -> Any:
         """The compiled counterpart, made when a kernel first gets this instance."""
-        make = _constructor(type(self))  # type: ignore[arg-type]  # a class is hashable
-        return make(tuple(value for _, value in self._items()))
+        return _constructor(type(self), self._numba_type_)(self._values())  # type: ignore[arg-type]
 
-    def _items(self) -> list[tuple[str, Any]]:
-        return [(field.name, getattr(self, field.name)) for field in fields(self)]  # type: ignore[arg-type]
+    def _values(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+
+
+_TYPES: dict[tuple[Any, ...], types.StructRef] = {}
+
+
+def _kind(value: Any) -> Any:
+    """Return what the Numba type of a field's value depends on."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.ndim, value.flags.num
+    if isinstance(value, Struct):
+        return value._numba_type_
+    return type(value) if isinstance(value, (int, float, np.generic)) else value
 
 
 def by_pointer(kernel: Kernel, *arguments: Any) -> Kernel:
@@ -88,8 +105,20 @@ class _Pointer:
 
 
 @functools.cache
-def _constructor(struct: type[Struct]) -> Callable[[tuple[Any, ...]], Any]:
-    """Return a kernel that makes the compiled counterpart from the values of the fields."""
+def _constructor(
+    struct: type[Struct], numba_type: types.StructRef
+) -> Callable[[tuple[Any, ...]], Any]:
+    """Return compiled code that makes the counterpart of such a struct from its values."""
+    kernel = _construct(struct)  # type: ignore[arg-type]
+    signature = (types.BaseTuple.from_types(tuple(numba_type.field_dict.values())),)
+    kernel.compile(signature)
+    make: Callable[[tuple[Any, ...]], Any] = kernel.overloads[signature].entry_point
+    return make
+
+
+@functools.cache
+def _construct(struct: type[Struct]) -> Any:
+    """Return the kernel that makes the counterpart of any such struct."""
     names = [field.name for field in fields(struct)]  # type: ignore[arg-type]
     structref.define_constructor(struct, struct.numba_class, names)
 

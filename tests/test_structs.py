@@ -48,3 +48,12 @@ def test_a_second_process_loads_kernels_of_structs(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert runs == [["3.0", "1", "0"], ["3.0", "0", "1"]]
+
+
+def test_structs_of_other_arrays_are_of_another_type() -> None:
+    # catches types that are remembered by too little: code for other arrays would misread them
+    plain = new_relaxation(np.zeros((2, 3)), np.zeros(3), np.ones(3))
+    transposed = new_relaxation(np.zeros((3, 2)).T, np.zeros(3), np.ones(3))
+    again = new_relaxation(np.ones((4, 5)), np.ones(5), np.ones(5))
+    assert plain._numba_type_ == again._numba_type_ != transposed._numba_type_
+    assert relaxed(transposed, 0) == relaxed(plain, 0)
