@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import inspect
 import os
 import re
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +44,14 @@ def compiled(function: Kernel) -> Kernel:
     return _cached(function, set())
 
 
+def kernel(function: Kernel) -> Kernel:
+    """Compile a function that only other kernels call: like `compiled`, without a door to Python.
+
+    Packing and unpacking of arguments takes as long to compile as a short loop.
+    """
+    return _cached(function, set(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 def summing(function: Kernel) -> Kernel:
     """Compile a kernel that adds up finite numbers in whatever order is fastest.
 
@@ -49,11 +59,6 @@ def summing(function: Kernel) -> Kernel:
     prevents it too.
     """
     return _cached(function, {"reassoc", "nnan", "nsz"})
-
-
-def kernel(function: Kernel) -> Kernel:
-    """Compile `function` for other kernels alone: Python cannot call it, which spares the code."""
-    return _cached(function, set(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def _cached(function: Kernel, liberties: set[str], **options: Any) -> Kernel:
@@ -111,7 +116,7 @@ def as_records(array: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
 
 def source_stamp(function: Callable[..., Any]) -> str:
     """Return a digest of all source files that machine code of `function` depends on."""
-    return _stamp(Path(function.__code__.co_filename))
+    return _stamp(Path(inspect.getfile(sys.modules[function.__module__])))
 
 
 def sources(path: Path) -> list[Path]:

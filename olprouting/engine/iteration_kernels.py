@@ -32,7 +32,6 @@ from olprouting.engine.worker_kernels import (
 from olprouting.policies.policy import REJECT
 from olprouting.policies.route_kernels import route_compiled
 from olprouting.policies.view import View
-from olprouting.structs import as_struct
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
@@ -46,12 +45,6 @@ NO_SUCH_WORKER: Final = 4
 WORKER_FULL: Final = 5
 WORKER_TOO_SMALL: Final = 6
 MAY_NOT_REJECT: Final = 7
-
-
-@compiled
-def as_structs(rules: Rules, state: State) -> tuple[Rules, State]:
-    """Return both as structs, which all other kernels here are called with."""
-    return as_struct(rules), as_struct(state)
 
 
 @compiled

@@ -244,17 +244,14 @@ def _compiled_chunks(
     rng: np.random.Generator,
     max_iterations: int | None,
 ) -> Iterator[None]:
-    from olprouting.engine.iteration_kernels import as_structs, run_iterations
+    from olprouting.engine.iteration_kernels import run_iterations
 
-    compiled_rules, compiled_state = as_structs(rules, state)
     pointer = np.zeros(1, np.int64)
     left = max_iterations
     more = True
     while more and left != 0:
         iterations = SERIES_CHUNK if left is None else min(left, SERIES_CHUNK)
-        more = run_iterations(
-            compiled_rules, compiled_state, policy.parameters, pointer, rng, iterations
-        )
+        more = run_iterations(rules, state, policy.parameters, pointer, rng, iterations)
         left = None if left is None else left - iterations
         yield
 
@@ -268,7 +265,7 @@ def _python_chunks(
     on_decision: Callable[[DecisionEvent], None] | None,
 ) -> Iterator[None]:
     from olprouting.engine.devices import device_view
-    from olprouting.engine.iteration_kernels import advance, as_structs, commit, observe
+    from olprouting.engine.iteration_kernels import advance, commit, observe
     from olprouting.engine.worker_kernels import project_truth
 
     if isinstance(policy, CompiledPolicy):
@@ -278,11 +275,10 @@ def _python_chunks(
         now = int(state.now["iteration"][0])
         return project_truth(state.requests, state.workers, now, rules.prefill_steps, horizon)
 
-    structs = as_structs(rules, state)
     nothing = np.empty(0, np.int64)
     done = decisions = 0
-    while done != max_iterations and advance(*structs):
-        view = observe(*structs)
+    while done != max_iterations and advance(rules, state):
+        view = observe(rules, state)
         position, worker = nothing, nothing
         if policy.needs_residents:
             view = view._replace(devices=device_view(rules, state, view))
@@ -296,7 +292,7 @@ def _python_chunks(
                 raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
                 on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))
-        code = commit(*structs, position, worker)
+        code = commit(rules, state, position, worker)
         if code:
             raise _bad_pairs(policy, code, view, rules)
         done += 1

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
+
+from olprouting.structs import Struct
 
 if TYPE_CHECKING:
     from olprouting.forecasts.live_kernels import LiveForecast
@@ -113,7 +116,8 @@ SERIES_COLUMNS: Final = (
 )
 
 
-class Rules(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Rules(Struct):
     """What stays fixed during a run.
 
     Step-time and power coefficients are in seconds, tokens and watts; `backlog` is the number of
@@ -157,7 +161,8 @@ class Rules(NamedTuple):
     power_exponent: float
 
 
-class ByAge(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class ByAge(Struct):
     """What the projection knows where forecasts change with age.
 
     `live` is the forecast. The `roster_*`, shape (G, most slots), hold the residents of every
@@ -176,7 +181,8 @@ class ByAge(NamedTuple):
     spread_count: Floats
 
 
-class Lookahead(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Lookahead(Struct):
     """What the projection of loads over the window rests on.
 
     `fresh` lists the requests admitted since the last refresh. `leave_head` per iteration modulo
@@ -194,7 +200,8 @@ class Lookahead(NamedTuple):
     by_age: ByAge | None
 
 
-class State(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class State(Struct):
     """Everything that changes during a run, and the trace it reads.
 
     `offered` is the free slots of the workers that are between steps, 0 of others. The queue is

@@ -11,15 +11,18 @@ Where N holds counts, c is one division of whole numbers, so that its ceiling is
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from dataclasses import dataclass
+from typing import Final
 
 from olprouting.compiling import Bools, Floats, Ints, compiled, kernel
+from olprouting.structs import Struct
 
 CEILING_TOLERANCE: Final = 1e-9
 """Rounding error of c where N is a product of ratios; counts below 10^9 never come so close."""
 
 
-class Curves(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Curves(Struct):
     """Survival curves one after the other; curve k stands at ``first[k]:first[k + 1]``.
 
     Curve 0 is that of all requests.

@@ -6,16 +6,18 @@ of a request depends on its age alone.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from olprouting.compiling import Ints, kernel
 from olprouting.forecasts.curve_kernels import Curves, add_length, beyond_age, speaking, tabulate
 from olprouting.forecasts.learned.recent_kernels import note_completion as note_recent
 from olprouting.forecasts.learned.step_kernels import AgeSteps, give_row_back, take_row
 from olprouting.forecasts.learned.tree_kernels import bucket_of
+from olprouting.structs import Struct
 
 
-class LiveForecast(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LiveForecast(Struct):
     """What a run knows of the lengths of its requests.
 
     Attributes

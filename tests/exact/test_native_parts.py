@@ -19,12 +19,13 @@ from olprouting.exact.formulations import FORMULATIONS
 from olprouting.exact.highs import new_highs, pass_model
 from olprouting.exact.matrix import compile_model
 from olprouting.exact.native import backend
+from olprouting.exact.native.certify import attains_relaxation
 from olprouting.exact.native.fill_kernels import FOUND, IMPOSSIBLE, fill_completely
 from olprouting.exact.native.prepare import placed_classes, prepare
 from olprouting.exact.native.regret_kernels import set_budget
-from olprouting.exact.native.relaxation_kernels import FEW_WORKERS, relaxed
+from olprouting.exact.native.relaxation import FEW_WORKERS, new_relaxation
+from olprouting.exact.native.relaxation_kernels import relaxed
 from olprouting.exact.native.search import Search
-from olprouting.exact.native.slackness import attains_relaxation
 from olprouting.instances import Decision
 from olprouting.library import instance_names, load_instance
 
@@ -43,8 +44,8 @@ def rooted(decision: Decision) -> Search | None:
     if decision.admissions == 0 or decision.free_slots.sum() > decision.waiting:
         return None
     search = Search(prepare(decision), SolveOptions(), None)
-    search._greedy()
-    search._root()
+    search.greedy()
+    search.root()
     return search
 
 
@@ -105,7 +106,7 @@ def test_the_relaxation_is_settled_at_its_least_value(
     seed: int, workers: int, horizon: int, spread: int
 ) -> None:
     # catches a flow that misses the steepest set, or a set that is said to be steep and is not;
-    # the linear program over the peaks is somebody else's
+    # the linear program over the peaks is solved by SciPy
     rng = np.random.default_rng(seed)
     base = rng.integers(-spread, spread, size=(workers, horizon + 1)).astype(float)
     floor = rng.integers(-spread, spread, size=horizon + 1).astype(float)
@@ -113,8 +114,10 @@ def test_the_relaxation_is_settled_at_its_least_value(
     prices = rng.choice([0.0, 0.3, 1.0], size=workers) * weights.sum() / workers
     low = rng.integers(0, spread, size=workers).astype(float)
     high = low + rng.integers(0, spread, size=workers)
-    point = low.copy()
-    value = relaxed(base, floor, weights, prices, low, high, point)
+    relaxation = new_relaxation(base, floor, weights)
+    relaxation.prices[:], relaxation.low[:], relaxation.high[:] = prices, low, high
+    value = relaxed(relaxation, 0)
+    point = relaxation.point
 
     peaks = np.maximum((base + point[:, None]).max(axis=0), floor)
     assert ((low <= point) & (point <= high)).all()
@@ -170,15 +173,15 @@ def test_slackness_is_shown_for_optima_only(decision: Decision) -> None:
             assert recheck(decision, candidate) == best
 
 
-@pytest.mark.parametrize("name", ["azure-g16-p64-c16-h80-y0.86", "azure-g8-p32-c16-h80-y0.86"])
+@pytest.mark.parametrize("name", ["azure-g8-p200-c3-h80-y0.86", "azure-g8-p200-c16-h80-y0.86"])
 def test_slackness_spares_the_search_through_ties(name: str) -> None:
-    # catches prices that are not found: the optimum would be proven, but a hundred times later
+    # catches conditions that are too strict: the search through ties is long, or left off
     decision = load_instance(name)
     assert isinstance(decision, Decision)
     search = Search(prepare(decision), SolveOptions(), None)
     search.run()
     assert search.bound == search.value
-    assert search.message() == "0 nodes in 0 passes"
+    assert search.place.nodes < 10
 
 
 @pytest.mark.parametrize(
@@ -188,7 +191,7 @@ def test_nothing_is_compiled_within_the_limit(name: str) -> None:
     # catches a kernel, or a type it is called with, that the first solve would compile on the way
     decision = load_instance(name)
     assert isinstance(decision, Decision)
-    backend._compile()
+    backend.compile_kernels()
     with event.install_recorder("numba:compile") as recorder:
         Search(prepare(decision), SolveOptions(time_limit_s=0.5), None).run()
     assert [entry.data["dispatcher"].__name__ for _, entry in recorder.buffer] == []

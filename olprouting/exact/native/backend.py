@@ -10,7 +10,8 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.exact.backend import Abilities, Outcome
-from olprouting.exact.native.prepare import prepare
+from olprouting.exact.native.fill_kernels import fill_completely
+from olprouting.exact.native.prepare import prepare, with_totals
 from olprouting.exact.native.search import Search
 from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
@@ -34,8 +35,8 @@ class Native:
         """Solve `decision`; see `Backend`."""
         if options.native:
             raise InputError(f"native has no option {next(iter(options.native))!r}")
+        compile_kernels()
         began = time.perf_counter()
-        _compile()
         search = Search(prepare(decision), options, start)
         built = time.perf_counter()
         search.run()
@@ -48,7 +49,13 @@ class Native:
 
 
 @functools.cache
-def _compile() -> None:
-    """Compile or load all kernels, before any time limit runs."""
+def compile_kernels() -> None:
+    """Compile or load all kernels, before any clock runs."""
     tiny = Decision(np.array([[3], [1], [0]]), np.array([1, 1, 1]), np.array([1, 2, 4, 7]))
-    Search(prepare(tiny), SolveOptions(), None).call_each_kernel()
+    search = Search(with_totals(prepare(tiny)), SolveOptions(), None)
+    search.greedy()
+    search.root()
+    search.search(1)
+    search.shake(1)
+    p = search.prepared.problem
+    fill_completely(p.sizes, p.sizes, np.full(4, 1), 1, np.zeros(4, np.int64))

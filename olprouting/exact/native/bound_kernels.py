@@ -1,4 +1,4 @@
-"""Bounds at a node: the charged relaxation, the level of a known total, attainable totals."""
+"""Bounds at a node: the charged relaxation, and the level of a known total."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled
-from olprouting.exact.native.charge_kernels import charged_bound
-from olprouting.exact.native.discrete_kernels import discrete_bound
+from olprouting.compiling import Floats, compiled, kernel
+from olprouting.exact.native.charge_kernels import charged_bound, placed
 from olprouting.exact.native.subset_kernels import remaining_sums
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
 
     No more effort is made once it reaches `goal`.
     """
-    remaining_sums(problem.sizes, state.left, state.least[j], state.most[j])
+    remaining_sums(problem, state, j)
     if j > 0:
         for g in range(j, len(problem.slots)):
             state.box[j, g, 0] = state.box[j - 1, g, 0]
@@ -34,39 +33,36 @@ def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
     return bound_within(problem, state, j, goal)
 
 
-@compiled
+@kernel
 def bound_within(problem: Problem, state: State, j: int, goal: float) -> float:
     """Return a bound on completing workers j, j+1, ... within the boxes there are."""
     total, number = placed(state, j)
     bound = -np.inf
     if problem.everything:
         rest = problem.admissions - number
-        bound = _level_bound(problem, j, state.profile[j], total, rest, state.most[j])
+        bound = _level_bound(problem, state, j, total, rest)
         if not problem.fills:
             return bound
     convex = charged_bound(problem, state, j, goal + problem.price * total)
     return max(bound, convex - problem.price * total)
 
 
-@compiled
-def _level_bound(
-    problem: Problem, j: int, profile: Floats, total: float, rest: int, most: Floats
-) -> float:
+@kernel
+def _level_bound(problem: Problem, state: State, j: int, total: float, rest: int) -> float:
     """Return the bound for a known total: at each offset the rest fills workers up to a level.
 
     The worker that gets the largest remaining request stands above its load by that much. And the
     q largest are either on q workers or two of them on one.
     """
-    workers = len(problem.slots)
-    size = workers - j
-    tokens = most[rest]
-    offsets = len(profile)
+    workers, offsets = problem.loads.shape
+    most, profile = state.most[j], state.profile[j]
     level = np.empty(offsets)
+    tokens = most[rest]
     for h in range(offsets):
         height = level_height(problem, j, h, tokens, rest, most)
         level[h] = max(profile[h], np.ceil(height - TINY))
         spread = -np.inf
-        for q in range(min(size, rest)):
+        for q in range(min(workers - j, rest)):
             request = most[q + 1] - most[q] + problem.growth * h
             spread = max(spread, problem.ordered[j, q, h] + request)
             if q > 0:
@@ -77,18 +73,17 @@ def _level_bound(
         best = 0.0
         for h in range(offsets):
             best += problem.weights[h] * profile[h]
-    else:
-        for g in range(j, workers):
-            value = 0.0
-            for h in range(offsets):
-                load = problem.loads[g, h] + most[1] + problem.growth * h
-                value += problem.weights[h] * max(level[h], load)
-            best = min(best, value)
+    for g in range(j, workers if rest > 0 else j):
+        value = 0.0
+        for h in range(offsets):
+            load = problem.loads[g, h] + most[1] + problem.growth * h
+            value += problem.weights[h] * max(level[h], load)
+        best = min(best, value)
     bound: float = best - problem.price * (total + tokens)
     return bound
 
 
-@compiled
+@kernel
 def level_height(problem: Problem, j: int, h: int, tokens: float, rest: int, most: Floats) -> float:
     """Return the level to which the rest fills workers j, j+1, ... at offset h.
 
@@ -116,34 +111,3 @@ def level_height(problem: Problem, j: int, h: int, tokens: float, rest: int, mos
         if higher <= height:
             return height
         height = higher
-
-
-@compiled
-def discrete_at(problem: Problem, state: State, j: int, cut: float) -> float:
-    """Return the bound of `discrete_bound` at depth j, for H = 0 also without charges.
-
-    There they often may be anything between none and the price of a token, and leave nothing to be
-    gained from totals if they are the latter.
-    """
-    total, number = placed(state, j)
-    fixed = -problem.price * total
-    for h in range(len(problem.weights)):
-        fixed += problem.weights[h] * state.profile[j, h]
-    charge = state.charge[j].copy()
-    bound = discrete_bound(problem, state, j, charge, fixed - state.shared[j], np.inf, cut)
-    if bound < cut and len(problem.weights) == 1:
-        charge[:] = 0.0
-        most = problem.price * state.most[j, problem.admissions - number]
-        bound = discrete_bound(problem, state, j, charge, fixed, most, cut)
-    return float(bound)
-
-
-@compiled
-def placed(state: State, j: int) -> tuple[float, int]:
-    """Return the total and number of the requests on workers before j."""
-    total = 0.0
-    number = 0
-    for g in range(j):
-        total += state.totals[g]
-        number += state.counts[g]
-    return total, number

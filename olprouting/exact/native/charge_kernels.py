@@ -17,18 +17,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, inlined
-from olprouting.exact.native.relaxation_kernels import relaxed, total_of
+from olprouting.compiling import Floats, kernel
+from olprouting.exact.native.problem import CUTS
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Bundle, Problem, State
 
 FIRST_ROUNDS = 80
 ROUNDS = 4
 """Evaluations at the root and elsewhere."""
-
-CUTS = 40
-"""Linear functions kept."""
 
 SHIFTS = 100
 """Shifts of weight between linear functions in the search for the next charges."""
@@ -46,76 +43,77 @@ SNAP = 1e-9
 """Charges so close to 0 or to the price of a token, relative to it, are made equal."""
 
 
-@compiled
-def suffix(
-    problem: Problem, j: int, least: Floats, most: Floats, box: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return the loads with growth of workers j, j+1, ... and the intervals of their totals."""
-    size = len(problem.slots) - j
-    offsets = len(problem.weights)
-    base = np.empty((size, offsets))
-    low = np.empty(size)
-    high = np.empty(size)
-    for g in range(size):
-        count = problem.slots[j + g]
-        low[g] = max(least[count], box[j + g, 0])
-        high[g] = min(most[count], box[j + g, 1])
-        for h in range(offsets):
-            base[g, h] = problem.loads[j + g, h] + problem.growth * count * h
-    return base, low, high
+@kernel
+def set_intervals(problem: Problem, state: State, first: int, row: int) -> bool:
+    """Set the relaxation's intervals for workers first, first + 1, ...; True if one is empty.
 
-
-@compiled
-def crossed(low: Floats, high: Floats) -> bool:
-    """Whether an interval is empty."""
+    They follow from what was left when worker `row` was reached.
+    """
+    low, high = state.relaxation.low, state.relaxation.high
     empty = False
-    for g in range(len(low)):
+    for g in range(first, len(problem.slots)):
+        count = problem.slots[g]
+        low[g] = max(state.least[row, count], state.box[row, g, 0])
+        high[g] = min(state.most[row, count], state.box[row, g, 1])
         empty = empty or low[g] > high[g]
     return empty
 
 
-@compiled
+@kernel
+def set_prices(problem: Problem, state: State, charge: Floats, first: int) -> None:
+    """Set the relaxation's prices of a token on workers first, first + 1, ... to their charges."""
+    for g in range(first, len(charge)):
+        state.relaxation.prices[g] = problem.price - charge[g]
+
+
+@kernel
+def set_floor(state: State, j: int) -> None:
+    """Set the relaxation's fixed peaks to those of workers before j."""
+    floor = state.relaxation.floor
+    for h in range(len(floor)):
+        floor[h] = state.profile[j, h]
+
+
+@kernel
 def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
     """Return a bound on completing workers j, j+1, ...; charges and minimiser go to row j.
 
     Row j holds the charges to begin with; before the first node, all that charges can do is tried
     as well, and more effort is made. None is made any more once the bound reaches `goal`.
     """
-    thorough = state.tally[0] == 0
-    profile, least, most = state.profile[j], state.least[j], state.most[j]
-    base, low, high = suffix(problem, j, least, most, state.box[j])
-    if crossed(low, high):
+    if set_intervals(problem, state, j, j):
         return np.inf
-    size = len(low)
-    charge = state.charge[j, j:]
-    kept = state.point[j, j:]  # the minimiser at these charges
+    set_floor(state, j)
+    thorough = state.place[0].nodes == 0
+    r, b = state.relaxation, state.bundle
+    point, trial, level, weight, slope = r.point, b.trial, b.level, b.weight, b.slope
+    charge, kept = state.charge[j], state.point[j]
+    workers = len(charge)
+    highest = problem.price
+    lowest = highest - r.total_weight  # a peak costs no more than all its weights
+    if j + 1 == workers:
+        charge[j] = 0.0  # no other worker wants anything
+    for g in range(j, workers):
+        trial[g] = charge[g]
+        point[g] = kept[g]
+    for cut in range(CUTS):
+        weight[cut] = 0.0
     best = -np.inf
-    lowest = problem.price - total_of(problem.weights)  # a peak costs no more than all its weights
-    if size == 1:
-        charge[0] = 0.0  # nobody else wants anything
-    trial = charge.copy()
-    point = kept.copy()
-    prices = np.empty(size)
-    share = np.empty((2, size))
-    slope = np.empty((CUTS, size))
-    level = np.empty(CUTS)
-    weight = np.zeros(CUTS)
     cuts = 0
     length = 0.0
     promised = -np.inf
     for turn in range(FIRST_ROUNDS if thorough else ROUNDS):
-        largest_share(problem, j, trial, least, most, share)
-        for g in range(size):
-            prices[g] = problem.price - trial[g]
-            point[g] = min(max(point[g], share[0, g]), share[1, g])
-        value = relaxed(base, profile, problem.weights, prices, low, high, point)
-        value -= largest_share(problem, j, trial, least, most, share)
-        cut = cuts if cuts < CUTS else int(np.argmin(weight))
+        collected = largest_share(problem, state, trial, j, j)
+        for g in range(j, workers):
+            point[g] = min(max(point[g], b.share_low[g]), b.share_high[g])
+        set_prices(problem, state, trial, j)
+        value = state.relaxed(r, j) - collected
+        cut = cuts if cuts < CUTS else _lightest(weight)
         cuts = min(cuts + 1, CUTS)
         level[cut] = value
         norm = 0.0
-        for g in range(size):
-            slope[cut, g] = point[g] - min(max(point[g], share[0, g]), share[1, g])
+        for g in range(j, workers):
+            slope[cut, g] = point[g] - min(max(point[g], b.share_low[g]), b.share_high[g])
             level[cut] -= slope[cut, g] * trial[g]
             norm += slope[cut, g] * slope[cut, g]
         if turn < 2:
@@ -128,76 +126,86 @@ def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
             length *= SHORTER
         if value > best:
             best = value
-            for g in range(size):
+            for g in range(j, workers):
                 charge[g] = trial[g]
                 kept[g] = point[g]
-        if best >= goal or size == 1 or norm == 0.0:
+        if best >= goal or j + 1 == workers or norm == 0.0:
             break
         if turn == 0 and thorough:
-            for g in range(size):
-                trial[g] = problem.price
+            for g in range(j, workers):
+                trial[g] = highest
             weight[cut] = 1.0
             continue
         if turn <= 1:
-            weight[:] = 0.0
+            for other in range(CUTS):
+                weight[other] = 0.0
             weight[cut] = 1.0
         for _ in range(ATTEMPTS):
-            promised, error = _next_charges(
-                slope[:cuts],
-                level[:cuts],
-                weight[:cuts],
-                charge,
-                length,
-                lowest,
-                problem.price,
-                trial,
-            )
+            promised, error = _next_charges(b, charge, j, cuts, length, lowest, highest)
             if error <= TRUSTED * (promised - best):
                 break
             length /= 2
         if promised - best <= 1e-13 * abs(best):
             break
-    snapped = False
-    for g in range(size):
-        for even in (0.0, problem.price):
-            if charge[g] != even and abs(charge[g] - even) <= SNAP * problem.price:
-                charge[g] = even
-                snapped = True
-    if snapped:
-        for g in range(size):
-            prices[g] = problem.price - charge[g]
-        value = relaxed(base, profile, problem.weights, prices, low, high, kept)
-        best = max(best, value - largest_share(problem, j, charge, least, most, share))
-    state.shared[j] = largest_share(problem, j, charge, least, most, share)
+    if _snap(charge, j, highest):
+        for g in range(j, workers):
+            point[g] = kept[g]
+        set_prices(problem, state, charge, j)
+        best = max(best, state.relaxed(r, j) - largest_share(problem, state, charge, j, j))
+        for g in range(j, workers):
+            kept[g] = point[g]
+    state.shared[j] = largest_share(problem, state, charge, j, j)
     return best
 
 
-@compiled
+@kernel
+def _lightest(weight: Floats) -> int:
+    """Return the function that weighs least in the mix."""
+    lightest = 0
+    for cut in range(len(weight)):
+        if weight[cut] < weight[lightest]:
+            lightest = cut
+    return lightest
+
+
+@kernel
+def _snap(charge: Floats, first: int, highest: float) -> bool:
+    """Make charges that are about 0 or the price of a token equal to it; True if there were any."""
+    snapped = False
+    for g in range(first, len(charge)):
+        for even in (0.0, highest):
+            if charge[g] != even and abs(charge[g] - even) <= SNAP * highest:
+                charge[g] = even
+                snapped = True
+    return snapped
+
+
+@kernel
 def _next_charges(
-    slope: Floats,
-    level: Floats,
-    weight: Floats,
+    b: Bundle,
     centre: Floats,
+    first: int,
+    cuts: int,
     length: float,
     lowest: float,
     highest: float,
-    trial: Floats,
 ) -> tuple[float, float]:
-    """Maximise the least linear function minus |trial - centre|^2 / (2 length).
+    """Set `trial` to maximise the least linear function minus |trial - centre|^2 / (2 length).
 
     Return the least function there, and an error: how far functions in the mix lie above it. The
     dual mixes the functions with weights that sum to 1; weight is shifted from the highest in the
     mix to the lowest there is.
     """
-    cuts, size = slope.shape
-    mix = np.zeros(size)
-    for i in range(cuts):
-        for g in range(size):
+    slope, level, weight, trial, mix = b.slope, b.level, b.weight, b.trial, b.mix
+    workers = len(mix)
+    for g in range(first, workers):
+        mix[g] = 0.0
+        for i in range(cuts):
             mix[g] += weight[i] * slope[i, g]
     bottom = -np.inf
     top = np.inf
     for _ in range(SHIFTS):
-        for g in range(size):
+        for g in range(first, workers):
             trial[g] = min(max(centre[g] + length * mix[g], lowest), highest)
         top = -np.inf
         bottom = np.inf
@@ -205,7 +213,7 @@ def _next_charges(
         taker = -1
         for i in range(cuts):
             value = level[i]
-            for g in range(size):
+            for g in range(first, workers):
                 value += slope[i, g] * trial[g]
             if weight[i] > 0.0 and value > top:
                 top = value
@@ -216,59 +224,68 @@ def _next_charges(
         if top - bottom <= 1e-12 * abs(top):
             break
         norm = 1e-300
-        for g in range(size):
+        for g in range(first, workers):
             if lowest < trial[g] < highest:  # others do not move
                 norm += (slope[taker, g] - slope[giver, g]) ** 2
         shift = min(weight[giver], (top - bottom) / (length * norm))
         weight[giver] -= shift
         weight[taker] += shift
-        for g in range(size):
+        for g in range(first, workers):
             mix[g] += shift * (slope[taker, g] - slope[giver, g])
-
     return bottom, top - bottom
 
 
-@compiled
-def largest_share(
-    problem: Problem, j: int, charge: Floats, least: Floats, most: Floats, share: Floats
-) -> float:
-    """Return the most that charges can collect.
+@kernel
+def largest_share(problem: Problem, state: State, charge: Floats, first: int, row: int) -> float:
+    """Return the most that charges of workers first, first + 1, ... can collect.
 
-    The largest requests go where charges are highest, the smallest where they are lowest below 0.
-    Every division of the remaining requests collects at most this, so that charging and giving it
-    back is a relaxation. `share`, shape (2, k), becomes the totals at which that happens: the
-    smallest and the largest, which differ for workers that are charged nothing.
+    The requests are those left when worker `row` was reached. The largest go where charges are
+    highest, the smallest where they are lowest below 0. Every division collects at most this, so
+    that charging and giving it back is a relaxation. The bundle's shares become the totals at which
+    that happens: the smallest and the largest, which differ for workers that are charged nothing.
     """
-    for g in range(len(charge)):
-        share[0, g] = -1.0
-        share[1, g] = -1.0
-    _deal(problem, j, charge, -1.0, least, share[0])
-    _deal(problem, j, charge, 1.0, most, share[1])
+    low, high = state.bundle.share_low, state.bundle.share_high
+    for g in range(first, len(charge)):
+        low[g] = -1.0
+        high[g] = -1.0
+    _deal(problem, charge, first, -1.0, state.least[row], low)
+    _deal(problem, charge, first, 1.0, state.most[row], high)
     collected = 0.0
-    for g in range(len(charge)):
+    for g in range(first, len(charge)):
         if charge[g] > 0.0:
-            share[0, g] = share[1, g]
+            low[g] = high[g]
         elif charge[g] < 0.0:
-            share[1, g] = share[0, g]
-        collected += charge[g] * share[0, g]
+            high[g] = low[g]
+        collected += charge[g] * low[g]
     return collected
 
 
-@inlined
+@kernel
 def _deal(
-    problem: Problem, j: int, charge: Floats, sign: float, sums: Floats, share: Floats
+    problem: Problem, charge: Floats, first: int, sign: float, sums: Floats, share: Floats
 ) -> None:
     """Deal requests to workers whose charge has the sign, or is 0: highest charges first."""
     taken = 0
-    for _ in range(len(charge)):
-        first = -1
-        for g in range(len(charge)):
+    while True:
+        following = -1
+        for g in range(first, len(charge)):
             if share[g] >= 0.0 or sign * charge[g] < 0.0:
                 continue
-            if first < 0 or sign * charge[g] > sign * charge[first]:
-                first = g
-        if first < 0:
-            break
-        count = problem.slots[j + first]
-        share[first] = sums[taken + count] - sums[taken]
+            if following < 0 or sign * charge[g] > sign * charge[following]:
+                following = g
+        if following < 0:
+            return
+        count = problem.slots[following]
+        share[following] = sums[taken + count] - sums[taken]
         taken += count
+
+
+@kernel
+def placed(state: State, j: int) -> tuple[float, int]:
+    """Return the total and number of the requests on workers before j."""
+    total = 0.0
+    number = 0
+    for g in range(j):
+        total += state.totals[g]
+        number += state.counts[g]
+    return total, number

@@ -6,17 +6,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import compiled
-from olprouting.exact.native.bound_kernels import placed
+from olprouting.compiling import kernel
+from olprouting.exact.native.charge_kernels import placed
 from olprouting.exact.native.window_kernels import set_window
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
 
 
-@compiled
+@kernel
 def usual_count(problem: Problem, state: State, j: int) -> int:
-    """Return how many requests of mean size fill worker j to the level of the others."""
+    """Return how many requests of mean size fill worker j to the level of the others.
+
+    All its slots, if every slot is filled.
+    """
+    if problem.fills:
+        slots: int = problem.slots[j]
+        return slots
     _, number = placed(state, j)
     rest = problem.admissions - number
     if rest == 0:
@@ -32,7 +38,7 @@ def usual_count(problem: Problem, state: State, j: int) -> int:
     return usual
 
 
-@compiled
+@kernel
 def next_count(problem: Problem, state: State, j: int, cut: float) -> None:
     """Go to worker j's next count that has a window, or to -1.
 
@@ -54,7 +60,7 @@ def next_count(problem: Problem, state: State, j: int, cut: float) -> None:
             return
 
 
-@compiled
+@kernel
 def complete(problem: Problem, state: State, j: int) -> bool:
     """Give workers from j on the largest remaining requests, if that raises no peak.
 

@@ -1,4 +1,4 @@
-"""All requests onto the workers with nobody above a given load: by exhaustion.
+"""All requests onto the workers with no worker above a given load: by exhaustion.
 
 If all waiting requests are admitted, the room below a peak exceeds their total by a slack that no
 worker may waste. The largest request is tried on each worker, which then is filled up to the
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
+from olprouting.compiling import Bools, Floats, Ints, compiled, kernel
 
 IMPOSSIBLE = 0
 FOUND = 1
@@ -46,19 +46,23 @@ def fill_completely(sizes: Floats, room: Floats, slots: Ints, steps: int, owner:
     """
     requests, workers = len(sizes), len(room)
     free = np.empty(workers)
-    for g in range(workers):
-        free[g] = min(room[g], _largest_total(sizes, room[g], slots[g]))
     seats = slots.copy()
-    slack = free.sum() - sizes.sum()
     placed = np.empty(requests, np.int64)  # requests in the order in which they were placed
     order = np.empty(workers + 1, np.int64)  # workers in the order in which they were filled
-    begun = np.zeros(workers + 1, np.int64)  # requests placed before each
-    owner[:] = -1
-    begun_with = np.zeros(workers, np.bool_)  # workers that got their first request
-    filled = np.zeros(workers + 1, np.bool_)  # whether a worker in the order is left as it is
+    begun = np.empty(workers + 1, np.int64)  # requests placed before each
+    begun_with = np.empty(workers, np.bool_)  # workers that got their first request
+    filled = np.empty(workers + 1, np.bool_)  # whether a worker in the order is left as it is
+    slack = 0.0
+    for g in range(workers):
+        free[g] = min(room[g], _largest_total(sizes, room[g], slots[g]))
+        begun_with[g] = False
+        slack += free[g]
+    for i in range(requests):
+        owner[i] = -1
+        slack -= sizes[i]
     count = 0
     level = 0
-    cursor = 0
+    cursor: int = np.int64(0)  # type: ignore[assignment]  # literals are compiled apart
     mode = OPEN if slack >= 0.0 else BACK
     for _ in range(steps):
         if mode == OPEN:
@@ -124,7 +128,7 @@ def fill_completely(sizes: Floats, room: Floats, slots: Ints, steps: int, owner:
     return UNFINISHED
 
 
-@inlined
+@kernel
 def _largest_total(sizes: Floats, room: float, slots: int) -> float:
     """Return the total of the largest requests that fit in by themselves, one in each slot."""
     total = 0.0
@@ -136,16 +140,26 @@ def _largest_total(sizes: Floats, room: float, slots: int) -> float:
     return total
 
 
-@compiled
+@kernel
 def _too_many(sizes: Floats, owner: Ints, free: Floats, begun_with: Bools) -> bool:
     """Whether the largest remaining requests are too many for the workers not begun with.
 
     Of the q largest some b workers get r b + e or more, with r = q // k and e = q - r k > 0, and
     have no more room for them than the b with most room have.
     """
-    rooms = -np.sort(-free[~begun_with])
-    workers = len(rooms)
-    tokens = np.zeros(len(sizes) + 1)
+    rooms = np.empty(len(free))  # of those workers, descending
+    workers = 0
+    for g in range(len(free)):
+        if begun_with[g]:
+            continue
+        place = workers
+        while place > 0 and rooms[place - 1] < free[g]:
+            rooms[place] = rooms[place - 1]
+            place -= 1
+        rooms[place] = free[g]
+        workers += 1
+    tokens = np.empty(len(sizes) + 1)
+    tokens[0] = 0.0
     q = 0
     for i in range(len(sizes)):
         if owner[i] >= 0:
@@ -167,7 +181,7 @@ def _too_many(sizes: Floats, owner: Ints, free: Floats, begun_with: Bools) -> bo
     return False
 
 
-@inlined
+@kernel
 def _next_worker(free: Floats, seats: Ints, begun_with: Bools, size: float, start: int) -> int:
     """Return the next worker, from `start` on, that may take a request as its first, or -1."""
     for g in range(start, len(free)):
@@ -183,7 +197,7 @@ def _next_worker(free: Floats, seats: Ints, begun_with: Bools, size: float, star
     return -1
 
 
-@inlined
+@kernel
 def _next_request(
     sizes: Floats, owner: Ints, free: float, seats: int, slack: float, start: int
 ) -> int:
@@ -212,7 +226,7 @@ def _next_request(
     return found
 
 
-@inlined
+@kernel
 def _is_full(sizes: Floats, owner: Ints, free: float, seats: int) -> bool:
     """Whether nothing that is left fits in."""
     full = True

@@ -9,9 +9,14 @@ profit, and what it still reaches is the set (Picard, Maximal closure of a graph
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
+from olprouting.compiling import Bools, Floats, Ints, kernel
+
+if TYPE_CHECKING:
+    from olprouting.exact.native.relaxation import Relaxation
 
 TOLERANCE = 1e-15
 """Amounts below this, relative to all that is to be sent, are nothing."""
@@ -20,109 +25,135 @@ UNREACHED = -2
 BEGINNING = -1
 
 
-@compiled
-def peak_setters(
-    base: Floats, floor: Floats, weights: Floats, point: Floats
-) -> tuple[Bools, Bools, Floats]:
-    """Return which workers set the peaks, shape (m, k), whether the floor does, and the weights.
+@kernel
+def steepest_by_flow(r: Relaxation, size: int) -> tuple[float, int]:
+    """Choose the set of members whose move by one lowers phi most; return slope and direction."""
+    offsets = len(r.weights)
+    setters = np.empty((offsets, size), np.bool_)
+    fixed = np.empty(offsets, np.bool_)
+    weight = np.empty(offsets)
+    kinds = _gather_peaks(r, size, setters, fixed, weight)
+    from_kind = np.empty(size, np.int64)
+    up = _rise(r, setters, weight, kinds, from_kind)
+    for i in range(size):
+        r.chosen[i] = from_kind[i] != UNREACHED
+    down = _fall(r, setters, fixed, weight, kinds, from_kind)
+    if down > up:
+        return up, 1
+    for i in range(size):
+        r.chosen[i] = from_kind[i] != UNREACHED
+    return down, -1
+
+
+@kernel
+def _gather_peaks(r: Relaxation, size: int, setters: Bools, fixed: Bools, weight: Floats) -> int:
+    """Fill in which members set the peaks, whether the floor does, and the weights.
 
     Offsets whose peaks the same workers set are put together; peaks of the floor alone are left.
+    Returns how many kinds there are.
     """
-    workers, offsets = base.shape
-    setters = np.zeros((offsets + 1, workers), np.bool_)
-    fixed = np.zeros(offsets + 1, np.bool_)
-    weight = np.zeros(offsets + 1)
+    base, floor, point, members = r.base, r.floor, r.point, r.members
     kinds = 0
-    for h in range(offsets):
+    for h in range(len(floor)):
         peak = floor[h]
-        for g in range(workers):
-            peak = max(peak, base[g, h] + point[g])
+        for i in range(size):
+            peak = max(peak, base[members[i], h] + point[members[i]])
         anyone = False
-        for g in range(workers):
-            setters[kinds, g] = base[g, h] + point[g] == peak
-            anyone = anyone or setters[kinds, g]
-        fixed[kinds] = floor[h] == peak
+        for i in range(size):
+            setters[kinds, i] = base[members[i], h] + point[members[i]] == peak
+            anyone = anyone or setters[kinds, i]
         if not anyone:
             continue
-        kind = 0
-        while fixed[kind] != fixed[kinds] or (setters[kind] != setters[kinds]).any():
+        fixed[kinds] = floor[h] == peak
+        weight[kinds] = 0.0
+        kind = -1
+        equal = False
+        while not equal:
             kind += 1
-        weight[kind] += weights[h]
+            equal = fixed[kind] == fixed[kinds]
+            for i in range(size):
+                equal = equal and setters[kind, i] == setters[kinds, i]
+        weight[kind] += r.weights[h]
         if kind == kinds:
             kinds += 1
-    return setters[:kinds], fixed[:kinds], weight[:kinds]
+    return kinds
 
 
-@compiled
-def steepest_rise(
-    setters: Bools, weight: Floats, prices: Floats, can_rise: Bools, chosen: Bools
-) -> float:
-    """Set `chosen` to the workers that gain most by rising together, and return their slope."""
-    kinds, workers = setters.shape
-    links = np.zeros((workers, kinds), np.bool_)
-    supply = np.zeros(workers)
-    for g in range(workers):
-        if can_rise[g]:
-            supply[g] = prices[g]
-            links[g] = setters[:, g]
-    return -_unsent(links, supply, weight.copy(), chosen, np.empty(kinds, np.bool_))
-
-
-@compiled
-def steepest_fall(
-    setters: Bools,
-    fixed: Bools,
-    weight: Floats,
-    prices: Floats,
-    can_fall: Bools,
-    chosen: Bools,
-) -> float:
-    """Set `chosen` to the workers that gain most by falling together, and return their slope."""
-    kinds = len(weight)
-    supply = np.zeros(kinds)
+@kernel
+def _rise(r: Relaxation, setters: Bools, weight: Floats, kinds: int, from_kind: Ints) -> float:
+    """Find the members that gain most by rising together, reached in `from_kind`; return slope."""
+    size = len(from_kind)
+    links = np.empty((size, kinds), np.bool_)
+    gains = np.empty(size)
+    costs = np.empty(kinds)
     for kind in range(kinds):
-        if not (fixed[kind] or (setters[kind] & ~can_fall).any()):
-            supply[kind] = weight[kind]
-    return -_unsent(setters, supply, prices.copy(), np.empty(kinds, np.bool_), chosen)
+        costs[kind] = weight[kind]
+    for i in range(size):
+        g = r.members[i]
+        may_rise = r.point[g] < r.high[g]
+        gains[i] = r.prices[g] if may_rise else 0.0
+        for kind in range(kinds):
+            links[i, kind] = may_rise and setters[kind, i]
+    return -_unsent(links, gains, costs, from_kind, np.empty(kinds, np.int64))
 
 
-@compiled
-def _unsent(
-    links: Bools, left: Floats, room: Floats, reached_senders: Bools, reached_receivers: Bools
+@kernel
+def _fall(
+    r: Relaxation, setters: Bools, fixed: Bools, weight: Floats, kinds: int, from_kind: Ints
 ) -> float:
-    """Send as much as possible along links; return the rest, and what it reaches.
+    """Find the members that gain most by falling together, reached in `from_kind`; return slope."""
+    size = len(from_kind)
+    gains = np.empty(kinds)
+    costs = np.empty(size)
+    for kind in range(kinds):
+        gains[kind] = 0.0 if fixed[kind] else weight[kind]
+    for i in range(size):
+        g = r.members[i]
+        costs[i] = r.prices[g]
+        for kind in range(kinds):
+            if setters[kind, i] and r.point[g] <= r.low[g]:
+                gains[kind] = 0.0
+    return -_unsent(setters, gains, costs, np.empty(kinds, np.int64), from_kind)
 
-    `left` is what senders have and `room` what receivers take; both change.
+
+@kernel
+def _unsent(
+    links: Bools, left: Floats, room: Floats, from_receiver: Ints, from_sender: Ints
+) -> float:
+    """Send as much as possible along links, and return what stays.
+
+    `left` is what senders have and `room` what receivers take; both change. `from_receiver` becomes
+    whence what stays reaches each sender, `from_sender` likewise for receivers, or UNREACHED.
     """
-    senders, receivers = links.shape
-    tiny = TOLERANCE * left.sum()
-    flow = np.zeros((senders, receivers))
-    by_receiver = np.empty(senders, np.int64)
-    by_sender = np.empty(receivers, np.int64)
-    queue = np.empty(senders, np.int64)
+    senders, receivers = len(left), len(room)
+    tiny = 0.0
+    for sender in range(senders):
+        tiny += TOLERANCE * left[sender]
+    flow = np.empty((senders, receivers))
+    for sender in range(senders):
+        for receiver in range(receivers):
+            flow[sender, receiver] = 0.0
     while True:
-        end = _augmenting_path(links, left, room, flow, tiny, by_receiver, by_sender, queue)
+        end = _augmenting_path(links, left, room, flow, tiny, from_receiver, from_sender)
         if end < 0:
             break
         amount = room[end]
         receiver = end
-        while by_receiver[by_sender[receiver]] != BEGINNING:
-            sender = by_sender[receiver]
-            receiver = by_receiver[sender]
+        while from_receiver[from_sender[receiver]] != BEGINNING:
+            sender = from_sender[receiver]
+            receiver = from_receiver[sender]
             amount = min(amount, flow[sender, receiver])
-        amount = min(amount, left[by_sender[receiver]])
+        amount = min(amount, left[from_sender[receiver]])
         room[end] -= amount
-        left[by_sender[receiver]] -= amount
+        left[from_sender[receiver]] -= amount
         receiver = end
         while True:
-            sender = by_sender[receiver]
+            sender = from_sender[receiver]
             flow[sender, receiver] += amount
-            if by_receiver[sender] == BEGINNING:
+            if from_receiver[sender] == BEGINNING:
                 break
-            receiver = by_receiver[sender]
+            receiver = from_receiver[sender]
             flow[sender, receiver] -= amount
-    reached_senders[:] = by_receiver != UNREACHED
-    reached_receivers[:] = by_sender != UNREACHED
     rest = 0.0
     for sender in range(senders):
         if left[sender] > tiny:
@@ -130,42 +161,41 @@ def _unsent(
     return rest
 
 
-@inlined
+@kernel
 def _augmenting_path(
     links: Bools,
     left: Floats,
     room: Floats,
     flow: Floats,
     tiny: float,
-    by_receiver: Ints,
-    by_sender: Ints,
-    queue: Ints,
+    from_receiver: Ints,
+    from_sender: Ints,
 ) -> int:
     """Return a receiver with room at the end of a shortest path from what is left, or -1."""
-    senders, receivers = links.shape
-    by_receiver[:] = UNREACHED
-    by_sender[:] = UNREACHED
+    senders, receivers = len(left), len(room)
+    queue = np.empty(senders, np.int64)
+    for receiver in range(receivers):
+        from_sender[receiver] = UNREACHED
     stop = 0
     for sender in range(senders):
+        from_receiver[sender] = UNREACHED
         if left[sender] > tiny:
-            by_receiver[sender] = BEGINNING
+            from_receiver[sender] = BEGINNING
             queue[stop] = sender
             stop += 1
     start = 0
-    end = -1
-    while start < stop and end < 0:
+    while start < stop:
         sender = queue[start]
         start += 1
         for receiver in range(receivers):
-            if not links[sender, receiver] or by_sender[receiver] != UNREACHED:
+            if not links[sender, receiver] or from_sender[receiver] != UNREACHED:
                 continue
-            by_sender[receiver] = sender
+            from_sender[receiver] = sender
             if room[receiver] > tiny:
-                end = receiver
-                break
+                return receiver
             for other in range(senders):
-                if by_receiver[other] == UNREACHED and flow[other, receiver] > tiny:
-                    by_receiver[other] = receiver
+                if from_receiver[other] == UNREACHED and flow[other, receiver] > tiny:
+                    from_receiver[other] = receiver
                     queue[stop] = other
                     stop += 1
-    return end
+    return -1

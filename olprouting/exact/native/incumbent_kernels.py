@@ -11,92 +11,91 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Ints, compiled, kernel
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem
+    from olprouting.exact.native.problem import Problem, State
 
 ROUNDS = 30
-WORK = 300_000_000
+WORK = 3e8
 """Loads that a descent may look at, a fraction of a second; only thousands of slots need more."""
 
 
 @compiled
-def worth(problem: Problem, totals: Floats, counts: Ints) -> float:
-    """Return the search's value of given totals and numbers."""
-    workers = len(totals)
+def first_incumbent(problem: Problem, state: State) -> None:
+    """Fill `held` (size class) and `owner` (worker) of each admitted request."""
+    for c in range(len(problem.supply)):
+        state.left[c] = problem.supply[c]
+    for g in range(len(problem.slots)):
+        state.totals[g] = 0.0
+        state.counts[g] = 0
+    if problem.fills:
+        _fill_slots(problem, state)
+    else:
+        _place_all(problem, state)
+    _polish(problem, state, WORK)
+
+
+@compiled
+def shake_incumbent(problem: Problem, state: State, kicks: int, seed: int) -> None:
+    """Improve `held` and `owner` by random exchanges, each followed by a descent.
+
+    Better and equal outcomes are kept, worse ones undone.
+    """
+    held, owner = state.held, state.owner
+    dice = np.full(1, seed + 1, np.int64)
+    _count_placed(problem, state)
+    best = worth(problem, state)
+    best_held = held.copy()
+    best_owner = owner.copy()
+    for _ in range(kicks):
+        for _ in range(2 + _roll(dice, 2)):
+            _kick(problem, state, dice)
+        value = _polish(problem, state, WORK / kicks)
+        if value <= best:
+            best = value
+            for u in range(len(held)):
+                best_held[u] = held[u]
+                best_owner[u] = owner[u]
+            continue
+        for u in range(len(held)):
+            held[u] = best_held[u]
+            owner[u] = best_owner[u]
+        _count_placed(problem, state)
+
+
+@kernel
+def _count_placed(problem: Problem, state: State) -> None:
+    """Set what is left, and each worker's total and number, to what `held` and `owner` say."""
+    for c in range(len(problem.supply)):
+        state.left[c] = problem.supply[c]
+    for g in range(len(problem.slots)):
+        state.totals[g] = 0.0
+        state.counts[g] = 0
+    for u in range(len(state.held)):
+        state.left[state.held[u]] -= 1
+        state.totals[state.owner[u]] += problem.sizes[state.held[u]]
+        state.counts[state.owner[u]] += 1
+
+
+@kernel
+def worth(problem: Problem, state: State) -> float:
+    """Return the search's value of the totals and numbers."""
+    loads, totals, counts = problem.loads, state.totals, state.counts
+    workers, offsets = loads.shape
     value = 0.0
     for g in range(workers):
         value -= problem.price * totals[g]
-    for h in range(len(problem.weights)):
+    for h in range(offsets):
         peak = problem.floor[h]
         for g in range(workers):
-            load = problem.loads[g, h] + totals[g] + problem.growth * counts[g] * h
+            load = loads[g, h] + totals[g] + problem.growth * counts[g] * h
             peak = max(peak, load)
         value += problem.weights[h] * peak
     return value
 
 
-@compiled
-def first_incumbent(
-    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
-) -> float:
-    """Fill `held` (size class) and `owner` (worker) of each admitted request; return the value."""
-    for c in range(len(left)):
-        left[c] = problem.supply[c]
-    for g in range(len(totals)):
-        totals[g] = 0.0
-        counts[g] = 0
-    if problem.fills:
-        _fill_slots(problem, left, totals, counts, held, owner)
-    else:
-        _place_all(problem, left, totals, counts, held, owner)
-    return _polish(problem, left, totals, counts, held, owner, WORK)
-
-
-@compiled
-def shaken_incumbent(problem: Problem, held: Ints, owner: Ints, kicks: int, seed: int) -> float:
-    """Improve an assignment by random exchanges, each followed by a descent; return its value.
-
-    Better and equal outcomes are kept, worse ones undone.
-    """
-    dice = np.full(1, seed + 1, np.int64)
-    left = problem.supply.copy()
-    totals = np.zeros(len(problem.slots))
-    counts = np.zeros(len(problem.slots), np.int64)
-    for u in range(len(held)):
-        left[held[u]] -= 1
-        totals[owner[u]] += problem.sizes[held[u]]
-        counts[owner[u]] += 1
-    best = worth(problem, totals, counts)
-    best_held = held.copy()
-    best_owner = owner.copy()
-    for _ in range(kicks):
-        for _ in range(2 + _roll(dice, 2)):
-            _kick(problem, left, totals, held, owner, dice)
-        value = _polish(problem, left, totals, counts, held, owner, WORK // kicks)
-        better = value <= best
-        best = min(best, value)
-        for u in range(len(held)):
-            if better:
-                best_held[u] = held[u]
-                best_owner[u] = owner[u]
-                continue
-            left[held[u]] += 1
-            totals[owner[u]] -= problem.sizes[held[u]]
-            counts[owner[u]] -= 1
-        for u in range(len(held)):
-            if better:
-                continue
-            held[u] = best_held[u]
-            owner[u] = best_owner[u]
-            left[held[u]] -= 1
-            totals[owner[u]] += problem.sizes[held[u]]
-            counts[owner[u]] += 1
-    return best
-
-
-@compiled
+@kernel
 def _roll(dice: Ints, sides: int) -> int:
     """Return a pseudo-random integer below `sides` (a linear congruential generator)."""
     dice[0] = (dice[0] * 1103515245 + 12345) & 0x7FFFFFFF
@@ -104,81 +103,70 @@ def _roll(dice: Ints, sides: int) -> int:
     return rolled
 
 
-@inlined
-def _kick(
-    problem: Problem, left: Ints, totals: Floats, held: Ints, owner: Ints, dice: Ints
-) -> None:
+@kernel
+def _kick(problem: Problem, state: State, dice: Ints) -> None:
     """Swap a random request with another, or with one left out."""
+    held, owner, left = state.held, state.owner, state.left
     u = _roll(dice, len(held))
     v = _roll(dice, len(held))
     c = _roll(dice, len(left))
     if left[c] > 0 and _roll(dice, 2):
-        totals[owner[u]] += problem.sizes[c] - problem.sizes[held[u]]
+        state.totals[owner[u]] += problem.sizes[c] - problem.sizes[held[u]]
         left[held[u]] += 1
         left[c] -= 1
         held[u] = c
     else:
         shift = problem.sizes[held[v]] - problem.sizes[held[u]]
-        totals[owner[u]] += shift
-        totals[owner[v]] -= shift
+        state.totals[owner[u]] += shift
+        state.totals[owner[v]] -= shift
         held[u], held[v] = held[v], held[u]
 
 
-@compiled
-def _polish(
-    problem: Problem,
-    left: Ints,
-    totals: Floats,
-    counts: Ints,
-    held: Ints,
-    owner: Ints,
-    work: int,
-) -> float:
+@kernel
+def _polish(problem: Problem, state: State, work: float) -> float:
     """Exchange requests until that helps no more, or `work` is done; return the value."""
-    value = worth(problem, totals, counts)
-    looks = len(totals) * len(problem.weights)
+    workers, offsets = problem.loads.shape
+    requests = len(state.held)
+    value = worth(problem, state)
     for _ in range(ROUNDS):
         before = value
-        for u in range(len(held)):
-            work -= looks * (len(totals) + len(held) - u)
+        for u in range(requests):
+            work -= workers * offsets * (workers + requests - u)
             if work < 0:
                 return value
             if problem.everything:
-                value = _move(problem, totals, counts, held, owner, u, value)
+                value = _move(problem, state, u, value)
             else:
-                value = _exchange_with_pool(problem, left, totals, counts, held, owner, u)
-            value = _swap(problem, totals, counts, held, owner, u, value)
+                value = _exchange_with_pool(problem, state, u)
+            value = _swap(problem, state, u, value)
         if value >= before - abs(before) * 1e-12:
             break
     return value
 
 
-@inlined
-def _fill_slots(
-    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
-) -> None:
+@kernel
+def _fill_slots(problem: Problem, state: State) -> None:
     """Give every free slot the best size left, worker by worker."""
     u = 0
-    for g in range(len(totals)):
+    for g in range(len(problem.slots)):
         for _ in range(problem.slots[g]):
-            counts[g] += 1
-            c = _best_class(problem, left, totals, counts, g)
-            held[u] = c
-            owner[u] = g
-            left[c] -= 1
-            totals[g] += problem.sizes[c]
+            state.counts[g] += 1
+            c = _best_class(problem, state, g)
+            state.held[u] = c
+            state.owner[u] = g
+            state.left[c] -= 1
+            state.totals[g] += problem.sizes[c]
             u += 1
 
 
-@inlined
-def _place_all(
-    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints
-) -> None:
+@kernel
+def _place_all(problem: Problem, state: State) -> None:
     """Place the requests, largest first, where the value is least."""
+    totals, counts = state.totals, state.counts
     u = 0
-    for c in range(len(left) - 1, -1, -1):
-        while left[c] > 0:
-            left[c] -= 1
+    for c in range(len(problem.sizes) - 1, -1, -1):
+        while state.left[c] > 0:
+            state.left[c] -= 1
             best = -1
             best_value = np.inf
             for g in range(len(totals)):
@@ -186,7 +174,7 @@ def _place_all(
                     continue
                 totals[g] += problem.sizes[c]
                 counts[g] += 1
-                value = worth(problem, totals, counts)
+                value = worth(problem, state)
                 totals[g] -= problem.sizes[c]
                 counts[g] -= 1
                 if value < best_value:
@@ -194,23 +182,24 @@ def _place_all(
                     best_value = value
             totals[best] += problem.sizes[c]
             counts[best] += 1
-            held[u] = c
-            owner[u] = best
+            state.held[u] = c
+            state.owner[u] = best
             u += 1
 
 
-@compiled
-def _best_class(problem: Problem, left: Ints, totals: Floats, counts: Ints, g: int) -> int:
+@kernel
+def _best_class(problem: Problem, state: State, g: int) -> int:
     """Return the class left whose addition to worker g gives the least value."""
+    sizes, left, totals = problem.sizes, state.left, state.totals
     base = totals[g]
     low = 0
     high = len(left) - 1
     while low < high:
         middle = (low + high) // 2
-        totals[g] = base + problem.sizes[middle]
-        here = worth(problem, totals, counts)
-        totals[g] = base + problem.sizes[middle + 1]
-        if worth(problem, totals, counts) < here:
+        totals[g] = base + sizes[middle]
+        here = worth(problem, state)
+        totals[g] = base + sizes[middle + 1]
+        if worth(problem, state) < here:
             low = middle + 1
         else:
             high = middle
@@ -221,8 +210,8 @@ def _best_class(problem: Problem, left: Ints, totals: Floats, counts: Ints, g: i
         while 0 <= c < len(left) and left[c] == 0:
             c += -1 if side == 0 else 1
         if 0 <= c < len(left):
-            totals[g] = base + problem.sizes[c]
-            value = worth(problem, totals, counts)
+            totals[g] = base + sizes[c]
+            value = worth(problem, state)
             if value < best_value:
                 best = c
                 best_value = value
@@ -230,33 +219,25 @@ def _best_class(problem: Problem, left: Ints, totals: Floats, counts: Ints, g: i
     return best
 
 
-@inlined
-def _exchange_with_pool(
-    problem: Problem, left: Ints, totals: Floats, counts: Ints, held: Ints, owner: Ints, u: int
-) -> float:
+@kernel
+def _exchange_with_pool(problem: Problem, state: State, u: int) -> float:
     """Replace request u by the best one left, itself included."""
-    g = owner[u]
+    held, left = state.held, state.left
+    g = state.owner[u]
     left[held[u]] += 1
-    totals[g] -= problem.sizes[held[u]]
-    c = _best_class(problem, left, totals, counts, g)
+    state.totals[g] -= problem.sizes[held[u]]
+    c = _best_class(problem, state, g)
     held[u] = c
     left[c] -= 1
-    totals[g] += problem.sizes[c]
-    return worth(problem, totals, counts)
+    state.totals[g] += problem.sizes[c]
+    return worth(problem, state)
 
 
-@inlined
-def _move(
-    problem: Problem,
-    totals: Floats,
-    counts: Ints,
-    held: Ints,
-    owner: Ints,
-    u: int,
-    value: float,
-) -> float:
+@kernel
+def _move(problem: Problem, state: State, u: int, value: float) -> float:
     """Move request u to the worker where the value is least."""
-    size = problem.sizes[held[u]]
+    totals, counts, owner = state.totals, state.counts, state.owner
+    size = problem.sizes[state.held[u]]
     for g in range(len(totals)):
         home = owner[u]
         if g == home or counts[g] == problem.slots[g]:
@@ -265,7 +246,7 @@ def _move(
         counts[home] -= 1
         totals[g] += size
         counts[g] += 1
-        trial = worth(problem, totals, counts)
+        trial = worth(problem, state)
         if trial < value:
             value = trial
             owner[u] = g
@@ -277,24 +258,17 @@ def _move(
     return value
 
 
-@inlined
-def _swap(
-    problem: Problem,
-    totals: Floats,
-    counts: Ints,
-    held: Ints,
-    owner: Ints,
-    u: int,
-    value: float,
-) -> float:
+@kernel
+def _swap(problem: Problem, state: State, u: int, value: float) -> float:
     """Swap request u with later ones of other workers as long as that helps."""
+    totals, held, owner = state.totals, state.held, state.owner
     for v in range(u + 1, len(held)):
         if owner[u] == owner[v] or held[u] == held[v]:
             continue
         shift = problem.sizes[held[v]] - problem.sizes[held[u]]
         totals[owner[u]] += shift
         totals[owner[v]] -= shift
-        trial = worth(problem, totals, counts)
+        trial = worth(problem, state)
         if trial < value:
             value = trial
             held[u], held[v] = held[v], held[u]

@@ -12,15 +12,12 @@ import numpy as np
 
 from olprouting.exact.backend import BeyondRangeError
 from olprouting.exact.check import discount_numerators, exact_data
-from olprouting.exact.native.discrete_kernels import fill_totals
-from olprouting.exact.native.problem import Problem, State, loads_when_full
-from olprouting.exact.native.relaxation_kernels import who_matters
+from olprouting.exact.native.problem import Problem
+from olprouting.exact.native.total_kernels import fill_totals
 from olprouting.instances import Decision, Growth
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from olprouting.compiling import Floats, Ints
+    from olprouting.compiling import Bools, Floats, Ints
     from olprouting.instances import Assignment
 
 LARGEST = 2.0**50
@@ -111,8 +108,10 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     slots = decision.free_slots[order]
     equal = not fills and grown > 0 and decision.horizon > 0  # numbers may differ: twins only
     above, below = _orders(open_loads, slots, equal)
+    full_growth = grown * slots[:, None] * np.arange(decision.horizon + 1)
     problem = Problem(
         loads=open_loads,
+        full_loads=open_loads + full_growth,
         slots=slots.copy(),
         floor=np.zeros(len(reference)),
         weights=decision.workers * gammas,
@@ -123,8 +122,8 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
         above=above,
         below=below,
         admissions=admissions,
-        fills=int(fills),
-        everything=int(everything),
+        fills=fills,
+        everything=everything,
         ordered=_ordered(open_loads) if everything else np.zeros((0, 0, 0)),
         totals=np.zeros(0),
         total_classes=np.zeros((0, 3), np.int64),
@@ -164,7 +163,8 @@ def with_totals(prepared: Prepared) -> Prepared:
         classes.append(own[order])
         starts[number], stops[number] = end, end + count
         end += count
-    listed = p._replace(
+    listed = replace(
+        p,
         totals=np.concatenate(lists),
         total_classes=np.concatenate(classes),
         total_starts=starts,
@@ -176,44 +176,14 @@ def with_totals(prepared: Prepared) -> Prepared:
 def reordered(prepared: Prepared, order: Ints) -> Prepared:
     """Return the decision with its open workers in another order; listed totals stay."""
     other, p = prepare(prepared.decision, order), prepared.problem
-    listed = other.problem._replace(
+    listed = replace(
+        other.problem,
         totals=p.totals,
         total_classes=p.total_classes,
         total_starts=p.total_starts,
         total_stops=p.total_stops,
     )
     return replace(other, problem=listed)
-
-
-def new_state(problem: Problem) -> State:
-    """Return a state with room for the search, not yet reset."""
-    workers, offsets = problem.loads.shape
-    most = problem.admissions
-    return State(
-        left=problem.supply.copy(),
-        profile=np.zeros((workers + 1, offsets)),
-        totals=np.zeros(workers),
-        counts=np.zeros(workers, np.int64),
-        chosen=np.zeros((workers, most + 1), np.int64),
-        partial=np.zeros((workers, most + 1)),
-        spent=np.zeros((workers, most + 1)),
-        regret=np.zeros((workers, len(problem.sizes))),
-        budget=np.zeros(workers),
-        fence=np.tile([-np.inf, np.inf], (workers, 1)),
-        window=np.zeros((workers, 2)),
-        window_cut=np.zeros(workers),
-        least=np.zeros((workers, most + 1)),
-        most=np.zeros((workers, most + 1)),
-        box=np.tile([-np.inf, np.inf], (workers + 1, workers, 1)),
-        point=np.zeros((workers + 1, workers)),
-        charge=np.zeros((workers + 1, workers)),
-        shared=np.zeros(workers + 1),
-        cursor=np.zeros(4, np.int64),
-        tally=np.zeros(3, np.int64),
-        best_chosen=np.zeros((workers, most + 1), np.int64),
-        best_counts=np.zeros(workers, np.int64),
-        best_key=np.full(offsets, np.nan),
-    )
 
 
 def assignment_of(prepared: Prepared, chosen: Ints, counts: Ints) -> Assignment:
@@ -239,7 +209,7 @@ def key_of(prepared: Prepared, assignment: Assignment) -> Floats:
     """Return G * peak - total at each offset, which tells the imbalances of assignments apart."""
     p = prepared.problem
     held, owner = placed_classes(prepared, assignment)
-    peaks = np.maximum(_loads_with(p, held, owner).max(axis=0), p.floor)
+    peaks = np.maximum(loads_with(p, held, owner).max(axis=0), p.floor)
     key: Floats = prepared.decision.workers * peaks - p.sizes[held].sum()
     return key
 
@@ -257,7 +227,7 @@ def critical_first(prepared: Prepared, assignment: Assignment) -> Ints:
     sizes = exact_data(decision).sizes.astype(np.float64)
     near = max(1.0, (sizes.max() - sizes.min()) / 20)
     if decision.horizon:
-        loads = _loads_with(prepared.problem, *placed_classes(prepared, assignment))
+        loads = loads_with(prepared.problem, *placed_classes(prepared, assignment))
         matter = (loads == loads.max(axis=0)).any(axis=1)
     else:
         matter = _can_set_a_peak(prepared.problem)
@@ -274,17 +244,19 @@ def critical_first(prepared: Prepared, assignment: Assignment) -> Ints:
     )
 
 
-def _can_set_a_peak(problem: Problem) -> npt.NDArray[np.bool_]:
+def _can_set_a_peak(problem: Problem) -> Bools:
     """Which workers may set a peak above those that are there anyway."""
     if not problem.fills:
         return np.ones(len(problem.slots), np.bool_)
     ordered = np.repeat(problem.sizes, problem.supply)
-    least = np.concatenate([[0.0], np.cumsum(ordered)])[problem.slots]
-    most = np.concatenate([[0.0], np.cumsum(ordered[::-1])])[problem.slots]
-    return who_matters(loads_when_full(problem), problem.floor, least, most)
+    least = problem.full_loads + np.append(0.0, np.cumsum(ordered))[problem.slots, None]
+    most = problem.full_loads + np.append(0.0, np.cumsum(ordered[::-1]))[problem.slots, None]
+    sure = np.maximum(least.max(axis=0), problem.floor)
+    matters: Bools = ((most > sure) | (least > problem.floor)).any(axis=1)
+    return matters
 
 
-def _loads_with(problem: Problem, held: Ints, owner: Ints) -> Floats:
+def loads_with(problem: Problem, held: Ints, owner: Ints) -> Floats:
     """Return the loads of the open workers, in search order, at each offset, shape (k, H+1)."""
     totals = np.bincount(owner, problem.sizes[held], len(problem.slots))
     counts = np.bincount(owner, minlength=len(problem.slots))
@@ -306,7 +278,7 @@ def _first_order(decision: Decision) -> Ints:
     return np.array(sorted(open_workers, key=lambda g: (slots[g], -loads[g, 0], g)), np.int64)
 
 
-def _orders(loads: Floats, slots: Ints, equal: bool) -> tuple[Ints, Ints]:
+def _orders(loads: Floats, slots: Ints, equal: bool) -> tuple[Bools, Bools]:
     """Return which pairs (j, g < j) of equally many slots are ordered by load: `above`, `below`.
 
     Equal workers are ordered one way only; with `equal`, no others are.
@@ -317,7 +289,7 @@ def _orders(loads: Floats, slots: Ints, equal: bool) -> tuple[Ints, Ints]:
     twins = above & below
     if equal:
         above, below = twins, np.zeros_like(twins)
-    return above.astype(np.int64), (below & ~twins).astype(np.int64)
+    return above, below & ~twins
 
 
 def _ordered(loads: Floats) -> Floats:

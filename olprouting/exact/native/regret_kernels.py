@@ -19,10 +19,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, inlined
-from olprouting.exact.native.bound_kernels import placed
-from olprouting.exact.native.charge_kernels import largest_share, suffix
-from olprouting.exact.native.relaxation_kernels import relaxed
+from olprouting.compiling import Floats, compiled, kernel
+from olprouting.exact.native.charge_kernels import (
+    largest_share,
+    placed,
+    set_floor,
+    set_intervals,
+    set_prices,
+)
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
@@ -34,32 +38,32 @@ def set_budget(problem: Problem, state: State, j: int, cut: float) -> None:
     workers = len(problem.slots)
     regret = state.regret[j]
     if not problem.fills or j + 1 == workers:
-        regret[:] = 0.0
+        for c in range(len(regret)):
+            regret[c] = 0.0
         state.budget[j] = np.inf
         return
-    least, most = state.least[j], state.most[j]
-    charge = state.charge[j]
-    base, low, high = suffix(problem, j, least, most, state.box[j])
-    prices = problem.price - charge[j:]
-    point = state.point[j, j:].copy()
-    value = relaxed(base, state.profile[j], problem.weights, prices, low, high, point)
-    share = np.empty((2, workers - j - 1))
-    value -= largest_share(problem, j + 1, charge[j + 1 :], least, most, share)
-    for c in range(len(problem.sizes)):
+    r, charge = state.relaxation, state.charge[j]
+    set_intervals(problem, state, j, j)
+    set_floor(state, j)
+    set_prices(problem, state, charge, j)
+    for g in range(j, workers):
+        r.point[g] = state.point[j, g]
+    value = state.relaxed(r, j) - largest_share(problem, state, charge, j + 1, j)
+    for c in range(len(regret)):
         regret[c] = -charge[j] * problem.sizes[c]
-    _add_regrets(problem, j, charge, 1.0, most, regret)
-    _add_regrets(problem, j, charge, -1.0, least, regret)
+    _add_regrets(problem, j, charge, 1.0, state.most[j], regret)
+    _add_regrets(problem, j, charge, -1.0, state.least[j], regret)
     lowest = np.inf
-    for c in range(len(problem.sizes)):
+    for c in range(len(regret)):
         if state.left[c] > 0:
             lowest = min(lowest, regret[c])
-    for c in range(len(problem.sizes)):
+    for c in range(len(regret)):
         regret[c] -= lowest
     total, _ = placed(state, j)
     state.budget[j] = cut + problem.price * total - value - problem.slots[j] * lowest
 
 
-@inlined
+@kernel
 def _add_regrets(
     problem: Problem, j: int, charge: Floats, sign: float, sums: Floats, regret: Floats
 ) -> None:

@@ -16,114 +16,124 @@ for large k a flow finds the steepest (`flow_kernels`).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from olprouting.compiling import Bools, Floats, compiled, inlined
-from olprouting.exact.native.flow_kernels import peak_setters, steepest_fall, steepest_rise
+from olprouting.compiling import compiled, kernel
+from olprouting.exact.native.flow_kernels import steepest_by_flow
+from olprouting.exact.native.relaxation import FEW_WORKERS
 
-FEW_WORKERS = 9
-"""Largest k whose 2^k sets are looked at; of more workers a flow finds the steepest set."""
+if TYPE_CHECKING:
+    from olprouting.exact.native.relaxation import Relaxation
 
 SLOPE_TOLERANCE = 1e-13
 """Slopes this small, relative to the sum of weights, count as zero."""
 
 
-@inlined
-def total_of(weights: Floats) -> float:
-    """Return the sum of the weights."""
-    total = 0.0
-    for h in range(len(weights)):
-        total += weights[h]
-    return total
-
-
-@inlined
-def value_at(base: Floats, floor: Floats, weights: Floats, prices: Floats, point: Floats) -> float:
-    """Return phi at a point."""
-    total = 0.0
-    for h in range(len(weights)):
-        peak = floor[h]
-        for g in range(len(point)):
-            peak = max(peak, base[g, h] + point[g])
-        total += weights[h] * peak
-    for g in range(len(point)):
-        total -= prices[g] * point[g]
-    return total
-
-
 @compiled
-def settle(
-    base: Floats,
-    floor: Floats,
-    weights: Floats,
-    prices: Floats,
-    low: Floats,
-    high: Floats,
-    point: Floats,
-) -> float:
-    """Move `point` (inside its intervals) to a minimiser of phi and return its value.
+def relaxed(r: Relaxation, first: int) -> float:
+    """Return the least value of phi over the intervals of workers first, first + 1, ...
 
-    No price may be negative.
+    ``r.point`` is moved to where it is attained. No price may be negative where H > 0. Workers that
+    cannot set a peak are settled by themselves.
     """
-    workers = len(point)
-    few = workers <= FEW_WORKERS
-    tables = np.empty((3, 1 << workers if few else 0))
-    if few:
-        _add_up(prices, tables[2])
-    chosen = np.empty(workers, np.bool_)
-    tolerance = SLOPE_TOLERANCE * total_of(weights)
+    low, high, point, prices = r.low, r.high, r.point, r.prices
+    for g in range(first, len(point)):
+        point[g] = min(max(point[g], low[g]), high[g])
+    if len(r.weights) == 1:
+        return _settled_level(r, first)
+    size = _find_members(r, first)
+    value = 0.0
+    place = 0
+    for g in range(first, len(point)):
+        if place < size and r.members[place] == g:
+            place += 1
+            continue
+        if prices[g] != 0.0:
+            point[g] = high[g] if prices[g] > 0.0 else low[g]
+        value -= prices[g] * point[g]
+    return value + _settled(r, size)
+
+
+@kernel
+def _find_members(r: Relaxation, first: int) -> int:
+    """List the workers that can set a peak above what is there anyway; return how many."""
+    base, floor, low, high, members = r.base, r.floor, r.low, r.high, r.members
+    workers = len(low)
+    count = 0
+    for g in range(first, workers):
+        r.chosen[g] = False
+    for h in range(len(floor)):
+        least = floor[h]
+        for g in range(first, workers):
+            least = max(least, base[g, h] + low[g])
+        for g in range(first, workers):
+            if base[g, h] + high[g] > least or base[g, h] + low[g] > floor[h]:
+                r.chosen[g] = True
+    for g in range(first, workers):
+        if r.chosen[g]:
+            members[count] = g
+            count += 1
+    return count
+
+
+@kernel
+def _settled(r: Relaxation, size: int) -> float:
+    """Move the first `size` members to a minimiser of their part of phi and return its value."""
+    if size <= FEW_WORKERS:
+        _add_up_prices(r, size)
+    tolerance = SLOPE_TOLERANCE * r.total_weight
     while True:
-        can_rise = point < high
-        can_fall = point > low
-        if few:
-            slope, direction = _steepest_of_all(
-                base, floor, weights, can_rise, can_fall, point, tables, chosen
-            )
-        else:
-            slope, direction = _steepest_by_flow(
-                base, floor, weights, prices, can_rise, can_fall, point, chosen
-            )
+        slope, direction = _steepest(r, size) if size <= FEW_WORKERS else steepest_by_flow(r, size)
         if slope >= -tolerance:
-            return value_at(base, floor, weights, prices, point)
-        step = _longest_step(base, floor, weights, prices, low, high, point, chosen, direction)
-        for g in range(workers):
-            if chosen[g]:
-                point[g] += direction * step
+            return _value(r, size)
+        step = direction * _longest_step(r, size, direction, tolerance)
+        for i in range(size):
+            if r.chosen[i]:
+                r.point[r.members[i]] += step
 
 
-@inlined
-def _add_up(prices: Floats, gain: Floats) -> None:
-    """Fill `gain` with the price of each set of workers."""
+@kernel
+def _value(r: Relaxation, size: int) -> float:
+    """Return the members' part of phi."""
+    base, floor, point, members = r.base, r.floor, r.point, r.members
+    value = 0.0
+    for h in range(len(floor)):
+        peak = floor[h]
+        for i in range(size):
+            peak = max(peak, base[members[i], h] + point[members[i]])
+        value += r.weights[h] * peak
+    for i in range(size):
+        value -= r.prices[members[i]] * point[members[i]]
+    return value
+
+
+@kernel
+def _add_up_prices(r: Relaxation, size: int) -> None:
+    """Fill `gain` with the price of each set of members."""
+    gain = r.gain
     gain[0] = 0.0
-    for g in range(len(prices)):
-        for mask in range(1 << g, 2 << g):
-            gain[mask] = gain[mask - (1 << g)] + prices[g]
+    for i in range(size):
+        price = r.prices[r.members[i]]
+        for mask in range(1 << i, 2 << i):
+            gain[mask] = gain[mask - (1 << i)] + price
 
 
-@inlined
-def _steepest_of_all(
-    base: Floats,
-    floor: Floats,
-    weights: Floats,
-    can_rise: Bools,
-    can_fall: Bools,
-    point: Floats,
-    tables: Floats,
-    chosen: Bools,
-) -> tuple[float, int]:
-    """Set `chosen` to the set whose move by one lowers phi most; return slope and direction.
-
-    ``tables[2]`` holds the price of each set.
-    """
-    workers = len(point)
-    up, down, gain = tables[0], tables[1], tables[2]
-    _weigh_peaks(base, floor, weights, point, up, down)
-    everyone = len(gain) - 1
+@kernel
+def _steepest(r: Relaxation, size: int) -> tuple[float, int]:
+    """Choose the set of members whose move by one lowers phi most; return slope and direction."""
+    _weigh_peaks(r, size)
+    up, down, gain = r.up, r.down, r.gain
+    everyone = (1 << size) - 1
     rising = 0
     falling = 0
-    for g in range(workers):
-        rising |= can_rise[g] << g
-        falling |= can_fall[g] << g
+    for i in range(size):
+        g = r.members[i]
+        if r.point[g] < r.high[g]:
+            rising |= 1 << i
+        if r.point[g] > r.low[g]:
+            falling |= 1 << i
     best = 0.0
     steepest = 0
     direction = 1
@@ -140,206 +150,99 @@ def _steepest_of_all(
                 best = slope
                 steepest = mask
                 direction = -1
-    for g in range(workers):
-        chosen[g] = steepest >> g & 1
+    for i in range(size):
+        r.chosen[i] = steepest >> i & 1 > 0
     return best, direction
 
 
-@inlined
-def _steepest_by_flow(
-    base: Floats,
-    floor: Floats,
-    weights: Floats,
-    prices: Floats,
-    can_rise: Bools,
-    can_fall: Bools,
-    point: Floats,
-    chosen: Bools,
-) -> tuple[float, int]:
-    """Set `chosen` to the set whose move by one lowers phi most; return slope and direction."""
-    setters, fixed, weight = peak_setters(base, floor, weights, point)
-    rising = np.empty(len(point), np.bool_)
-    up = steepest_rise(setters, weight, prices, can_rise, rising)
-    down = steepest_fall(setters, fixed, weight, prices, can_fall, chosen)
-    if down <= up:
-        return down, -1
-    chosen[:] = rising
-    return up, 1
-
-
-@inlined
-def _weigh_peaks(
-    base: Floats, floor: Floats, weights: Floats, point: Floats, up: Floats, down: Floats
-) -> None:
+@kernel
+def _weigh_peaks(r: Relaxation, size: int) -> None:
     """Fill `up` and `down`: for each set, the weight of the offsets whose peak lies inside it.
 
-    ``up`` counts offsets where a worker is at the peak, ``down`` those where no fixed peak is.
+    `up` counts offsets where a worker is at the peak, `down` those where no fixed peak is.
     """
-    workers = len(point)
-    for mask in range(len(up)):
+    base, floor, point, members, weights = r.base, r.floor, r.point, r.members, r.weights
+    up, down = r.up, r.down
+    sets = 1 << size
+    for mask in range(sets):
         up[mask] = 0.0
         down[mask] = 0.0
     for h in range(len(weights)):
         peak = floor[h]
         at_peak = 0
         fixed = True
-        for g in range(workers):
-            load = base[g, h] + point[g]
+        for i in range(size):
+            load = base[members[i], h] + point[members[i]]
             if load > peak:
                 peak = load
-                at_peak = 1 << g
+                at_peak = 1 << i
                 fixed = False
             elif load == peak:
-                at_peak |= 1 << g
+                at_peak |= 1 << i
         if at_peak:
             up[at_peak] += weights[h]
             if not fixed:
                 down[at_peak] += weights[h]
-    for g in range(workers):
-        bit = 1 << g
-        for mask in range(len(up)):
+    for i in range(size):
+        bit = 1 << i
+        for mask in range(sets):
             if mask & bit:
                 up[mask] += up[mask ^ bit]
                 down[mask] += down[mask ^ bit]
 
 
-@inlined
-def _longest_step(
-    base: Floats,
-    floor: Floats,
-    weights: Floats,
-    prices: Floats,
-    low: Floats,
-    high: Floats,
-    point: Floats,
-    chosen: Bools,
-    direction: int,
-) -> float:
-    """Return the whole step along a set at which the slope stops being negative."""
-    workers = len(point)
-    offsets = len(weights)
-    limit = np.inf
+@kernel
+def _longest_step(r: Relaxation, size: int, direction: int, tolerance: float) -> float:
+    """Return the whole step of the chosen members at which the slope stops being negative."""
+    base, point, members, chosen, reach = r.base, r.point, r.members, r.chosen, r.reach
+    far = np.inf
     gain = 0.0
-    for g in range(workers):
-        if chosen[g]:
-            gain += prices[g]
-            limit = min(limit, high[g] - point[g] if direction > 0 else point[g] - low[g])
-    reach = np.empty(offsets)  # step at which the offset's slope changes
-    for h in range(offsets):
+    for i in range(size):
+        g = members[i]
+        if chosen[i]:
+            gain += r.prices[g]
+            far = min(far, r.high[g] - point[g] if direction > 0 else point[g] - r.low[g])
+    for h in range(len(reach)):
         inside = -np.inf
-        outside = floor[h]
-        for g in range(workers):
-            load = base[g, h] + point[g]
-            if chosen[g]:
+        outside = r.floor[h]
+        for i in range(size):
+            load = base[members[i], h] + point[members[i]]
+            if chosen[i]:
                 inside = max(inside, load)
             else:
                 outside = max(outside, load)
         reach[h] = outside - inside if direction > 0 else inside - outside
     near = 1.0
-    far = limit
-    tolerance = SLOPE_TOLERANCE * total_of(weights)
     while near < far:
         middle = np.floor((near + far) / 2)
         moved = 0.0  # weight that moves with the set just beyond `middle`
-        for h in range(offsets):
+        for h in range(len(reach)):
             if (reach[h] <= middle) if direction > 0 else (reach[h] > middle):
-                moved += weights[h]
-        slope = direction * (moved - gain)
-        if slope < -tolerance:
+                moved += r.weights[h]
+        if direction * (moved - gain) < -tolerance:
             near = middle + 1
         else:
             far = middle
     return near
 
 
-@compiled
-def relaxed(
-    base: Floats,
-    floor: Floats,
-    weights: Floats,
-    prices: Floats,
-    low: Floats,
-    high: Floats,
-    point: Floats,
-) -> float:
-    """Return the least value of phi over the intervals; `point` is moved to where it is attained.
-
-    Workers that cannot set a peak are settled by themselves.
-    """
-    workers = len(point)
-    if workers == 0:
-        total = 0.0
-        for h in range(len(weights)):
-            total += weights[h] * floor[h]
-        return total
-    for g in range(workers):
-        point[g] = min(max(point[g], low[g]), high[g])
-    if len(weights) == 1:
-        return _settle_level(base, floor[0], weights[0], prices, low, high, point)
-    matter = who_matters(base, floor, low, high)
-    value = 0.0
-    for g in range(workers):
-        if not matter[g]:
-            if prices[g] != 0.0:
-                point[g] = high[g] if prices[g] > 0.0 else low[g]
-            value -= prices[g] * point[g]
-    members = np.flatnonzero(matter)
-    size = len(members)
-    loads = np.empty((size, len(weights)))
-    own = np.empty((4, size))  # prices, low, high, point
-    for i in range(size):
-        g = members[i]
-        own[0, i] = prices[g]
-        own[1, i] = low[g]
-        own[2, i] = high[g]
-        own[3, i] = point[g]
-        for h in range(len(weights)):
-            loads[i, h] = base[g, h]
-    value += settle(loads, floor, weights, own[0], own[1], own[2], own[3])
-    for i in range(size):
-        point[members[i]] = own[3, i]
-    return value
-
-
-@compiled
-def who_matters(base: Floats, floor: Floats, low: Floats, high: Floats) -> Bools:
-    """Tell which workers can set a peak above what is there anyway."""
-    workers = len(low)
-    matter = np.zeros(workers, np.bool_)
-    for h in range(len(floor)):
-        least = floor[h]
-        for g in range(workers):
-            least = max(least, base[g, h] + low[g])
-        for g in range(workers):
-            if base[g, h] + high[g] > least or base[g, h] + low[g] > floor[h]:
-                matter[g] = True
-    return matter
-
-
-@compiled
-def _settle_level(
-    base: Floats,
-    floor: float,
-    weight: float,
-    prices: Floats,
-    low: Floats,
-    high: Floats,
-    point: Floats,
-) -> float:
+@kernel
+def _settled_level(r: Relaxation, first: int) -> float:
     """Settle a myopic problem: given the one peak, every worker is filled up to it.
 
     The peak rises from its least value while the prices of the workers that rise with it outweigh
     the peak's weight.
     """
-    workers = len(point)
-    peak = floor
-    for g in range(workers):
+    base, low, high, point, prices = r.base, r.low, r.high, r.point, r.prices
+    weight = r.weights[0]
+    peak = r.floor[0]
+    for g in range(first, len(point)):
         peak = max(peak, base[g, 0] + low[g])
     tolerance = SLOPE_TOLERANCE * weight
     while True:
         gain = 0.0
         following = np.inf
-        for g in range(workers):
+        for g in range(first, len(point)):
             top = base[g, 0] + high[g]
             if peak < top:
                 gain += prices[g]
@@ -347,8 +250,8 @@ def _settle_level(
         if gain - weight <= tolerance:
             break
         peak = following
-    value = weight * peak
-    for g in range(workers):
+    value: float = weight * peak
+    for g in range(first, len(point)):
         point[g] = min(max(peak - base[g, 0], low[g]), high[g])
         value -= prices[g] * point[g]
     return value

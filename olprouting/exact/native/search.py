@@ -1,39 +1,36 @@
-"""One solve: limits, incumbents and passes around the compiled search."""
+"""One solve: a first incumbent, a root bound, and passes of growing reach until both meet."""
 
 from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from olprouting.exact.check import objective
 from olprouting.exact.incumbents import IncumbentWatch
-from olprouting.exact.native import search_kernels as kernels
 from olprouting.exact.native.bound_kernels import TINY, node_bound
-from olprouting.exact.native.certify import exact_level_bound
-from olprouting.exact.native.fill_kernels import fill_completely
-from olprouting.exact.native.incumbent_kernels import first_incumbent, shaken_incumbent
+from olprouting.exact.native.certify import attains_relaxation, exact_level_bound
+from olprouting.exact.native.incumbent_kernels import first_incumbent, shake_incumbent
 from olprouting.exact.native.packing import Packing
 from olprouting.exact.native.prepare import (
     Prepared,
     assignment_of,
     critical_first,
     key_of,
-    new_state,
     placed_classes,
     reordered,
     with_totals,
 )
-from olprouting.exact.native.problem import loads_when_full
-from olprouting.exact.native.slackness import attains_relaxation
+from olprouting.exact.native.problem import new_limits, new_state
+from olprouting.exact.native.search_kernels import EXHAUSTED, TIED, advance
 from olprouting.instances import StopReason
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from olprouting.compiling import Floats, Ints
+    from olprouting.compiling import Ints
     from olprouting.exact.native.problem import State
     from olprouting.exact.options import SolveOptions
     from olprouting.instances import Assignment
@@ -62,9 +59,6 @@ MOST_IN_ANY_ORDER = 3
 HALF = 0.5
 """Whole values are told apart by half a unit."""
 
-DIVE_STEPS = 2000
-"""Steps spent on finding the relaxation's own totals."""
-
 TIE_STEPS = 3000
 MOST_TIE_STEPS = 30_000
 """Least and most steps for telling ties apart after the proof up to rounding; within these limits
@@ -72,7 +66,7 @@ twice as many as that proof took."""
 
 
 class Search:
-    """One solve: a first incumbent, a root bound, and passes of growing reach.
+    """One solve of a prepared decision; `run` does it, the attributes tell what came of it.
 
     Parameters
     ----------
@@ -82,11 +76,19 @@ class Search:
         Limits and callback.
     start
         Assignment to start from, or None.
+
+    Attributes
+    ----------
+    assignment, value
+        The incumbent and its objective, or None.
+    bound
+        Proven lower bound on the objective.
+    stop
+        Why the search ended before that was its own decision, or None.
     """
 
     def __init__(self, prepared: Prepared, options: SolveOptions, start: Assignment | None) -> None:
         self.prepared, self.options = prepared, options
-        self.state = new_state(prepared.problem)
         self.watch = IncumbentWatch(prepared.decision, options)
         self.assignment: Assignment | None = None
         self.value: int | Fraction | None = None
@@ -96,11 +98,14 @@ class Search:
         self._passes = 0
         self._steps = 0
         self._packing = Packing(options.seed)
-        self._cuts = np.full(7, math.inf)
-        self._cuts[kernels.TARGET] = -math.inf
-        self._cuts[kernels.STEP] = prepared.step - HALF if prepared.step else prepared.margin
-        self._cuts[kernels.MARGIN] = prepared.margin
-        self._cuts[kernels.SCALE] = prepared.decision.workers
+        limits = new_limits()
+        self.limits: Any = limits.view(np.recarray)[0]
+        self.limits.best = self.limits.cut = self.limits.reach = math.inf
+        self.limits.target = -math.inf
+        self.limits.step = prepared.step - HALF if prepared.step else prepared.margin
+        self.limits.margin = prepared.margin
+        self.limits.scale = prepared.decision.workers
+        self._place_in(prepared, new_state(prepared.problem, limits))
         if start is not None:
             self._adopt(start)
 
@@ -111,199 +116,57 @@ class Search:
             self.stop = StopReason.TIME_LIMIT if limited else StopReason.NODE_LIMIT
             return
         try:
-            self._greedy()
-            root = self._root()
+            self.greedy()
+            root = self.root()
             self._raise_bound(root)
-            self._cuts[kernels.TARGET] = root + self.prepared.margin
+            self.limits.target = root + self.prepared.margin
             if not self._closed():
                 self._divide()
-                if not self._settled():
-                    self._dive(root)
             if not self._closed() and self.stop is None:
                 self._passes_from(root)
         except KeyboardInterrupt:
             self.stop = StopReason.INTERRUPTED
 
-    def call_each_kernel(self) -> None:
-        """Call every compiled function once."""
-        self.prepared = with_totals(self.prepared)
-        self._greedy()
-        self._root()
-        self._search(1)
-        self._shake(1)
-        p = self.prepared.problem
-        fill_completely(p.sizes, p.sizes, p.supply, 1, np.zeros_like(p.supply))
-
     def message(self) -> str:
         """Return how much was looked at."""
-        return f"{self.state.tally[0]} nodes in {self._passes} passes"
+        return f"{self.place.nodes} nodes in {self._passes} passes"
 
-    def _adopt(self, assignment: Assignment) -> None:
-        """Take an assignment as incumbent if it is better than the present one."""
-        value = objective(self.prepared.decision, assignment)
-        if self.value is not None and value >= self.value:
-            return
-        self.assignment, self.value = assignment, value
-        self._cuts[kernels.BEST] = float(value * self.prepared.unit - self.prepared.offset)
-        self.state.best_key[:] = key_of(self.prepared, assignment)
-        self.watch.report(assignment, self.bound, time.perf_counter() - self._began)
-        if self.watch.stop:
-            self.stop = StopReason.INTERRUPTED
+    def greedy(self) -> None:
+        """Adopt an assignment made worker by worker and improved by exchanges."""
+        first_incumbent(self.prepared.problem, self.state)
+        self._adopt_held()
 
-    def _greedy(self) -> None:
-        p, s = self.prepared.problem, self.state
-        held, owner = np.zeros(p.admissions, np.int64), np.zeros(p.admissions, np.int64)
-        first_incumbent(p, s.left, s.totals, s.counts, held, owner)
-        self._adopt(self._assignment_from(held, owner))
-
-    def _shake(self, steps: int) -> None:
-        """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
-        assert self.assignment is not None
-        p = self.prepared.problem
-        self._divide()
-        held, owner = placed_classes(self.prepared, self.assignment)
-        for turn in range(max(1, steps // TURN_STEPS)):
-            if self._settled():
-                return
-            shaken_incumbent(p, held, owner, KICKS, self.options.seed + turn)
-            self._adopt(self._assignment_from(held, owner))
-            self._mind_limits()
-
-    def _settled(self) -> bool:
-        """Whether a limit is reached, or the root bound."""
-        return self.stop is not None or self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]
+    def root(self) -> float:
+        """Return the bound of the relaxation with the best charges, in the search's values."""
+        self._reset()
+        self.state.charge[:] = 0.0
+        value = float(node_bound(self.prepared.problem, self.state, 0, self.limits.best))
+        return math.ceil(value - TINY) if self.prepared.step else value
 
     def _divide(self) -> None:
         """Bisect the peak, where it is all that varies."""
-        least, best = self._cuts[kernels.TARGET], self._cuts[kernels.BEST]
+        least, best = self.limits.target, self.limits.best
         for packed in self._packing.bisect(self.prepared.problem, least, best):
             if packed.placed is not None:
-                self._adopt(self._assignment_from(*packed.placed))
+                self.state.held[:], self.state.owner[:] = packed.placed
+                self._adopt_held()
             elif packed.impossible:
-                self._cuts[kernels.TARGET] = packed.value + self.prepared.step
-                self._raise_bound(self._cuts[kernels.TARGET])
+                self.limits.target = packed.value + self.prepared.step
+                self._raise_bound(self.limits.target)
             self._mind_limits()
             if self.stop is not None:
                 return
 
-    def _assignment_from(self, held: Ints, owner: Ints) -> Assignment:
-        s = self.state
-        for g in range(len(s.counts)):
-            own = held[owner == g]
-            s.counts[g] = len(own)
-            s.chosen[g, : len(own)] = own
-        return assignment_of(self.prepared, s.chosen, s.counts)
-
-    def _plans(self) -> list[tuple[Prepared, State]]:
-        """Return the orders in which the workers may be placed, each with a state of its own.
-
-        No order is best throughout, and a good one can be a thousand times better than another.
-        """
-        plans = [(self.prepared, self.state)]
-        if len(self.prepared.problem.slots) >= MOST_IN_ANY_ORDER and self.assignment is not None:
-            order = critical_first(self.prepared, self.assignment)
-            if not np.array_equal(order, self.prepared.workers):
-                other = reordered(self.prepared, order)
-                plans.insert(0, (other, new_state(other.problem)))
-        return plans
-
-    def _switch(self, plan: tuple[Prepared, State], *, fresh: bool) -> None:
-        """Go on with another order."""
-        if self.state is not plan[1]:
-            self.prepared, self.state = plan
-            if fresh:
-                self._root()
-        assert self.assignment is not None
-        self.state.best_key[:] = key_of(self.prepared, self.assignment)
-
-    def _root(self) -> float:
-        """Return the root bound in the search's values."""
-        p, s = self.prepared.problem, self.state
-        self._reset()
-        s.charge[:] = 0.0
-        value = float(node_bound(p, s, 0, self._cuts[kernels.BEST]))
-        return math.ceil(value - TINY) if self.prepared.step else value
-
-    def _reset(self) -> None:
-        p, s = self.prepared.problem, self.state
-        s.left[:] = p.supply
-        s.profile[0] = p.floor
-        s.cursor[:] = 0
-        s.box[:] = [-math.inf, math.inf]
-        s.tally[1] = 0
-
-    def _raise_bound(self, value: float) -> None:
-        """Take a proven bound in the search's values, allowing for rounding."""
-        decision, slack = self.prepared.decision, 2 * self.prepared.margin
-        bound: int | Fraction = self.prepared.objective(value - slack)
-        if decision.integral:
-            bound = math.ceil(self.prepared.objective(value - TINY))
-        self.bound = max(self.bound, bound)
-
-    def _closed(self) -> bool:
-        """Whether the bound proves the incumbent, in exact arithmetic where necessary."""
-        assert self.value is not None
-        if self.bound < self.value and self._near():
-            self._raise_exactly()
-        return self.bound >= self.value  # greater only by a mistake, which the recheck reports
-
-    def _near(self) -> bool:
-        """Whether bound and incumbent agree up to rounding."""
-        assert self.value is not None
-        gap = float((self.value - self.bound) * self.prepared.unit)
-        return not self.prepared.step and gap <= 8 * self.prepared.margin
-
-    def _raise_exactly(self) -> None:
-        assert self.assignment is not None
-        assert self.value is not None
-        p = self.prepared.problem
-        if p.fills:
-            placed = placed_classes(self.prepared, self.assignment)
-            if attains_relaxation(self.prepared, self.state, *placed):
-                self.bound = self.value
-                return
-        if p.everything:
-            self.bound = max(self.bound, exact_level_bound(self.prepared))
-
-    def _dive(self, root: float) -> None:
-        """Look for a solution with the very totals of the relaxation: rich pools have one."""
-        p, s = self.prepared.problem, self.state
-        if p.admissions < FEW or not p.fills or s.charge[0].any():
-            return
-        s.fence[:] = self._natural_point(root)[:, None]
-        self._pass(math.inf, DIVE_STEPS)
-        s.fence[:] = [-math.inf, math.inf]
-
-    def _natural_point(self, root: float) -> Floats:
-        """Return a minimiser of the relaxation that asks for as ordinary requests as possible.
-
-        If every worker has free slots all totals may rise or fall together at no cost; the
-        extreme ones need the largest requests everywhere.
-        """
-        p, s = self.prepared.problem, self.state
-        low, high = s.least[0][p.slots], s.most[0][p.slots]
-        point: Floats = s.point[0].copy()
-        loads = loads_when_full(p)
-        mean = float(p.sizes @ p.supply) / float(p.supply.sum())
-        shift = round((mean * p.admissions - point.sum()) / len(point))
-        while shift:
-            moved: Floats = np.clip(point + shift, low, high)
-            peaks = np.maximum((loads + moved[:, None]).max(axis=0), p.floor)
-            if p.weights @ peaks - p.price * moved.sum() <= root + self.prepared.margin + HALF:
-                return moved
-            shift = int(shift / 2)
-        return point
-
     def _passes_from(self, root: float) -> None:
         """Make the passes, with the orders taking turns and more steps at each turn."""
         self.prepared = with_totals(self.prepared)
-        reaches = self._reaches(self._cuts[kernels.BEST] - root)
-        plans = self._plans()
-        steps = TURN_STEPS if len(plans) > 1 else 2**62
+        reaches = self._reaches(self.limits.best - root)
+        orders = self._orders()
+        steps = TURN_STEPS if len(orders) > 1 else 2**62
         done = 0
         while True:
-            for plan in plans:
-                self._switch(plan, fresh=steps == TURN_STEPS)
+            for prepared, state in orders:
+                self._place_in(prepared, state)
                 while self._pass(root + reaches[done], steps):
                     if self._closed():
                         return
@@ -314,57 +177,167 @@ class Search:
                     done += 1
                 if self.stop is not None or self._closed():
                     return
-            self._shake(steps)
+            self.shake(steps)
             if self.stop is not None or self._closed():
                 return
             steps *= TURN_FACTOR
-
-    def _looked_at_all_below(self, reach: float) -> bool:
-        """Whether a pass with this reach saw all that beats the incumbent, or ties with it."""
-        best = self._cuts[kernels.BEST]
-        if self.prepared.step:
-            return bool(best - self._cuts[kernels.STEP] <= reach)
-        return bool(best + self.prepared.margin <= reach)
 
     def _reaches(self, gap: float) -> list[float]:
         """Return how far above the root bound each pass looks; the last looks at everything."""
         if self.prepared.problem.admissions < FEW:
             return [math.inf]
-        least = self._cuts[kernels.STEP] if self.prepared.step else 4 * self.prepared.margin
+        least = self.limits.step if self.prepared.step else 4 * self.prepared.margin
         return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
+
+    def _orders(self) -> list[tuple[Prepared, State]]:
+        """Return the orders in which the workers may be placed, each with a state of its own.
+
+        No order is best throughout, and a good one can be a thousand times better than another.
+        """
+        assert self.assignment is not None
+        first = self.prepared, self.state
+        order = critical_first(self.prepared, self.assignment)
+        if len(order) < MOST_IN_ANY_ORDER or np.array_equal(order, self.prepared.workers):
+            return [first]
+        other = reordered(self.prepared, order)
+        self._place_in(other, new_state(other.problem, self.state.limits))
+        self.root()
+        return [(other, self.state), first]
+
+    def _place_in(self, prepared: Prepared, state: State) -> None:
+        """Go on with another order of the workers."""
+        self.prepared, self.state = prepared, state
+        self.place: Any = state.place.view(np.recarray)[0]
+        if self.assignment is not None:
+            state.best_key[:] = key_of(prepared, self.assignment)
 
     def _pass(self, reach: float, steps: int) -> bool:
         """Look at everything below `reach`; return whether that was done, within `steps`."""
-        best, step, margin = (self._cuts[i] for i in (kernels.BEST, kernels.STEP, kernels.MARGIN))
-        self._cuts[kernels.CUT] = min(reach, best - step)
-        self._cuts[kernels.REACH] = min(reach, max(best - step, best + margin))
-        return self._search(steps)
+        limits = self.limits
+        limits.cut = min(reach, limits.best - limits.step)
+        limits.reach = min(reach, max(limits.best - limits.step, limits.best + limits.margin))
+        return self.search(steps)
 
-    def _search(self, limit: int) -> bool:
+    def search(self, limit: int) -> bool:
         """Run the compiled search to its end; return False if `limit` steps ended it."""
-        p, s = self.prepared.problem, self.state
         self._reset()
         self._passes += 1
         budget, steps = FIRST_BUDGET, 0
         while self.stop is None:
             began = time.perf_counter()
-            before = self._cuts[kernels.BEST]
-            code = kernels.advance(p, s, self._cuts, budget)
-            if self._cuts[kernels.BEST] < before:
-                self._adopt(assignment_of(self.prepared, s.best_chosen, s.best_counts))
-            if code == kernels.TIED:
-                self._adopt(assignment_of(self.prepared, s.chosen, s.counts))
-            if code == kernels.EXHAUSTED:
+            before = self.limits.best
+            end = advance(self.prepared.problem, self.state, budget)
+            if self.limits.best < before:
+                self._adopt_chosen(self.state.best_chosen, self.state.best_counts)
+            if end == TIED:
+                self._adopt_chosen(self.state.chosen, self.state.counts)
+            if end == EXHAUSTED:
                 return True
-            steps += int(s.tally[2])
-            self._steps += int(s.tally[2])
+            made = int(self.place.steps)
+            steps += made
+            self._steps += made
             if steps > limit:
                 return False
             spent = max(time.perf_counter() - began, 1e-6)
-            budget = max(FIRST_BUDGET, int(s.tally[2] * CALL_S / spent))
+            budget = max(FIRST_BUDGET, int(made * CALL_S / spent))
             budget = min(budget, max(FIRST_BUDGET, limit - steps))
             self._mind_limits()
         return False
+
+    def shake(self, steps: int) -> None:
+        """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
+        assert self.assignment is not None
+        self._divide()
+        placed = placed_classes(self.prepared, self.assignment)
+        self.state.held[:], self.state.owner[:] = placed
+        for turn in range(max(1, steps // TURN_STEPS)):
+            if self.stop is not None or self.limits.best <= self.limits.target:
+                return
+            shake_incumbent(self.prepared.problem, self.state, KICKS, self.options.seed + turn)
+            self._adopt_held()
+            self._mind_limits()
+
+    def _conclude(self) -> None:
+        """Set the bound after everything below the incumbent has been looked at."""
+        assert self.value is not None
+        ended_early = self.limits.best <= self.limits.target
+        exhausted = self.place.ties == 0 and not ended_early
+        if exhausted or self._tell_ties_apart():
+            self.bound = self.value
+        elif self.stop is None:
+            self._raise_bound(self.limits.best - self.prepared.margin)
+
+    def _tell_ties_apart(self) -> bool:
+        """Look at all solutions that tie with the incumbent; return whether that was possible."""
+        best, margin = self.limits.best, self.prepared.margin
+        self.limits.step, self.limits.target = -margin, -math.inf
+        self.limits.cut = self.limits.reach = best + margin
+        return self.search(min(max(TIE_STEPS, 2 * self._steps), MOST_TIE_STEPS))
+
+    def _looked_at_all_below(self, reach: float) -> bool:
+        """Whether a pass with this reach saw all that beats the incumbent, or ties with it."""
+        if self.prepared.step:
+            return bool(self.limits.best - self.limits.step <= reach)
+        return bool(self.limits.best + self.prepared.margin <= reach)
+
+    def _closed(self) -> bool:
+        """Whether the bound proves the incumbent, in exact arithmetic where necessary."""
+        assert self.value is not None
+        gap = float((self.value - self.bound) * self.prepared.unit)
+        if not self.prepared.step and 0 < gap <= 8 * self.prepared.margin:
+            self._raise_exactly()
+        return self.bound >= self.value  # greater only by a mistake, which the recheck reports
+
+    def _raise_exactly(self) -> None:
+        """Raise the bound to where fractions show it to be, where that can be done."""
+        assert self.assignment is not None
+        assert self.value is not None
+        placed = placed_classes(self.prepared, self.assignment)
+        if self.prepared.problem.fills and attains_relaxation(self.prepared, self.state, *placed):
+            self.bound = self.value
+        elif self.prepared.problem.everything:
+            self.bound = max(self.bound, exact_level_bound(self.prepared))
+
+    def _raise_bound(self, value: float) -> None:
+        """Take a proven bound in the search's values, allowing for rounding."""
+        decision, slack = self.prepared.decision, 2 * self.prepared.margin
+        bound: int | Fraction = self.prepared.objective(value - slack)
+        if decision.integral:
+            bound = math.ceil(self.prepared.objective(value - TINY))
+        self.bound = max(self.bound, bound)
+
+    def _adopt(self, assignment: Assignment) -> None:
+        """Take an assignment as incumbent if it is better than the present one."""
+        value = objective(self.prepared.decision, assignment)
+        if self.value is not None and value >= self.value:
+            return
+        self.assignment, self.value = assignment, value
+        self.limits.best = float(value * self.prepared.unit - self.prepared.offset)
+        self.state.best_key[:] = key_of(self.prepared, assignment)
+        self.watch.report(assignment, self.bound, time.perf_counter() - self._began)
+        if self.watch.stop:
+            self.stop = StopReason.INTERRUPTED
+
+    def _adopt_held(self) -> None:
+        """Take what `held` and `owner` say."""
+        s = self.state
+        for g in range(len(s.counts)):
+            own = s.held[s.owner == g]
+            s.counts[g] = len(own)
+            s.chosen[g, : len(own)] = own
+        self._adopt_chosen(s.chosen, s.counts)
+
+    def _adopt_chosen(self, chosen: Ints, counts: Ints) -> None:
+        """Take the size classes of each worker."""
+        self._adopt(assignment_of(self.prepared, chosen, counts))
+
+    def _reset(self) -> None:
+        """Go back to before the first worker."""
+        p, s = self.prepared.problem, self.state
+        s.left[:] = p.supply
+        s.profile[0] = p.floor
+        s.box[:] = [-math.inf, math.inf]
+        self.place.depth = self.place.phase = self.place.ties = 0
 
     def _mind_limits(self) -> None:
         if self.stop is not None:
@@ -373,22 +346,5 @@ class Search:
         if limit is not None and time.perf_counter() - self._began >= limit:
             self.stop = StopReason.TIME_LIMIT
         limit = self.options.node_limit
-        if limit is not None and self.state.tally[0] >= limit:
+        if limit is not None and self.place.nodes >= limit:
             self.stop = StopReason.NODE_LIMIT
-
-    def _conclude(self) -> None:
-        """Set the bound after everything below the incumbent has been looked at."""
-        assert self.value is not None
-        ended_early = self._cuts[kernels.BEST] <= self._cuts[kernels.TARGET]
-        exhausted = self.state.tally[1] == 0 and not ended_early
-        if exhausted or self._tell_ties_apart():
-            self.bound = self.value
-        elif self.stop is None:
-            self._raise_bound(self._cuts[kernels.BEST] - self.prepared.margin)
-
-    def _tell_ties_apart(self) -> bool:
-        """Look at all solutions that tie with the incumbent; return whether that was possible."""
-        best, margin = self._cuts[kernels.BEST], self.prepared.margin
-        self._cuts[kernels.STEP], self._cuts[kernels.TARGET] = -margin, -math.inf
-        self._cuts[kernels.CUT] = self._cuts[kernels.REACH] = best + margin
-        return self._search(min(max(TIE_STEPS, 2 * self._steps), MOST_TIE_STEPS))

@@ -8,42 +8,44 @@ whose regret fits in the budget.
 
 from __future__ import annotations
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from typing import TYPE_CHECKING
+
+from olprouting.compiling import Floats, kernel
+
+if TYPE_CHECKING:
+    from olprouting.exact.native.problem import Problem, State
 
 NONE = 0
 FOUND = 1
 UNFINISHED = 2
 
 
-@compiled
-def remaining_sums(sizes: Floats, left: Ints, least: Floats, most: Floats) -> None:
-    """Fill `least` and `most`: sums of the m smallest and m largest remaining sizes, m = 0, 1, ...
+@kernel
+def remaining_sums(problem: Problem, state: State, j: int) -> None:
+    """Fill row j of `least` and `most`: sums of the m smallest and m largest remaining sizes.
 
     Entries beyond the number of remaining requests repeat the last.
     """
+    least, most = state.least[j], state.most[j]
+    sizes, left = problem.sizes, state.left
     least[0] = 0.0
     most[0] = 0.0
     filled = 0
     for c in range(len(sizes)):
-        for _ in range(left[c]):
-            if filled + 1 == len(least):
-                break
+        for _ in range(min(left[c], len(least) - 1 - filled)):
             filled += 1
             least[filled] = least[filled - 1] + sizes[c]
+    taken = 0
+    for c in range(len(sizes) - 1, -1, -1):
+        for _ in range(min(left[c], filled - taken)):
+            taken += 1
+            most[taken] = most[taken - 1] + sizes[c]
     for m in range(filled + 1, len(least)):
         least[m] = least[filled]
-    filled = 0
-    for c in range(len(sizes) - 1, -1, -1):
-        for _ in range(left[c]):
-            if filled + 1 == len(most):
-                break
-            filled += 1
-            most[filled] = most[filled - 1] + sizes[c]
-    for m in range(filled + 1, len(most)):
         most[m] = most[filled]
 
 
-@inlined
+@kernel
 def first_above(values: Floats, start: int, stop: int, limit: float) -> int:
     """Return the first of the entries start..stop-1, which ascend, above `limit`, or `stop`."""
     low = start
@@ -57,74 +59,53 @@ def first_above(values: Floats, start: int, stop: int, limit: float) -> int:
     return low
 
 
-@inlined
-def largest_from(sizes: Floats, left: Ints, start: int, number: int) -> float:
-    """Return the sum of the `number` largest remaining sizes of classes up to `start`, or -1."""
-    total = 0.0
-    missing = number
-    c = start
-    while missing > 0 and c >= 0:
-        taken = min(missing, left[c])
-        total += taken * sizes[c]
-        missing -= taken
-        c -= 1
-    return total if missing == 0 else -1.0
+@kernel
+def begin_subsets(problem: Problem, state: State, j: int) -> None:
+    """Go to before the first subset of worker j."""
+    place = state.place[0]
+    state.partial[j, 0] = 0.0
+    place.position = 0
+    place.candidate = len(problem.sizes) - 1
 
 
-@compiled
-def next_subset(
-    sizes: Floats,
-    left: Ints,
-    least: Floats,
-    number: int,
-    window: Floats,
-    regret: Floats,
-    budget: float,
-    chosen: Ints,
-    partial: Floats,
-    spent: Floats,
-    place: Ints,
-    effort: int,
-) -> int:
-    """Move `chosen` on to the next subset of `number` requests in the window.
+@kernel
+def resume_subsets(state: State, j: int) -> None:
+    """Put the last request of worker j's present subset back and go on after it."""
+    place = state.place[0]
+    last = state.counts[j] - 1
+    place.position = last
+    if last >= 0:
+        c = state.chosen[j, last]
+        state.left[c] += 1
+        place.candidate = c - 1
 
-    Parameters
-    ----------
-    regret, budget
-        See `regret_kernels`; ``spent[t]`` is the regret of the first t requests.
-    place
-        [position, class to try there at most]: where the enumeration stands. `begin_subsets` and
-        `resume_subsets` set it; at most `effort` steps are made from there.
+
+@kernel
+def next_subset(problem: Problem, state: State, j: int, effort: int) -> int:
+    """Move worker j on to its next subset in the window, in at most `effort` steps.
 
     Returns
     -------
     int
-        FOUND: the subset is taken out of `left` and ``partial[number]`` is its total. NONE: there
-        are no more, and everything is back in `left`. UNFINISHED: call again.
+        FOUND: the subset is taken out of `left` and row j of `partial` ends with its total. NONE:
+        there are no more, and everything is back in `left`. UNFINISHED: call again.
     """
-    t = place[0]
-    candidate = place[1]
+    place, number = state.place[0], state.counts[j]
+    left, chosen, regret = state.left, state.chosen[j], state.regret[j]
+    partial, spent = state.partial[j], state.spent[j]
+    t = place.position
+    c = place.candidate
     if number == 0:
-        place[0] = -1
-        return FOUND if t == 0 and window[0] <= 0.0 <= window[1] else NONE
+        place.position = -1
+        return FOUND if t == 0 and state.window[j, 0] <= 0.0 <= state.window[j, 1] else NONE
     for _ in range(effort):
         if t >= 0:
-            rest = number - t - 1
-            candidate = _next_class(
-                sizes,
-                left,
-                rest,
-                candidate,
-                window[0] - partial[t],
-                window[1] - partial[t] - least[rest],
-                regret,
-                budget - spent[t],
-            )
-        if t >= 0 and candidate >= 0:
-            chosen[t] = candidate
-            left[candidate] -= 1
-            partial[t + 1] = partial[t] + sizes[candidate]
-            spent[t + 1] = spent[t] + regret[candidate]
+            c = _next_class(problem, state, j, number - t, t, c)
+        if t >= 0 and c >= 0:
+            chosen[t] = c
+            left[c] -= 1
+            partial[t + 1] = partial[t] + problem.sizes[c]
+            spent[t + 1] = spent[t] + regret[c]
             t += 1
             if t == number:
                 return FOUND
@@ -133,48 +114,36 @@ def next_subset(
         if t < 0:
             return NONE
         left[chosen[t]] += 1
-        candidate = chosen[t] - 1
-    place[0] = t
-    place[1] = candidate
+        c = chosen[t] - 1
+    place.position = t
+    place.candidate = c
     return UNFINISHED
 
 
-@inlined
-def begin_subsets(classes: int, partial: Floats, place: Ints) -> None:
-    """Set `place` to before the first subset."""
-    partial[0] = 0.0
-    place[0] = 0
-    place[1] = classes - 1
+@kernel
+def _next_class(problem: Problem, state: State, j: int, missing: int, t: int, start: int) -> int:
+    """Return the next class at or before `start` that may come at position t of a subset, or -1.
 
-
-@inlined
-def resume_subsets(left: Ints, number: int, chosen: Ints, place: Ints) -> None:
-    """Put the last request of the present subset back and set `place` to after it."""
-    place[0] = number - 1
-    if number > 0:
-        left[chosen[number - 1]] += 1
-        place[1] = chosen[number - 1] - 1
-
-
-@inlined
-def _next_class(
-    sizes: Floats,
-    left: Ints,
-    further: int,
-    start: int,
-    need: float,
-    limit: float,
-    regret: Floats,
-    budget: float,
-) -> int:
-    """Return the next class at or before `start` that may be taken, or -1."""
+    So many requests are `missing` from the subset, the one at position t included.
+    """
+    sizes, left, regret = problem.sizes, state.left, state.regret[j]
+    need = state.window[j, 0] - state.partial[j, t]
+    limit = state.window[j, 1] - state.partial[j, t] - state.least[j, missing - 1]
+    budget = state.budget[j] - state.spent[j, t]
     c = first_above(sizes, 0, start + 1, limit) - 1
     while c >= 0 and (left[c] == 0 or regret[c] >= budget):
         c -= 1
     if c < 0:
         return -1
-    if further == 0:
+    if missing == 1:
         return c if sizes[c] >= need else -1
-    if sizes[c] * (further + 1) < need:
+    if sizes[c] * missing < need:
         return -1
-    return c if largest_from(sizes, left, c, further + 1) >= max(need, 0.0) else -1
+    total = 0.0  # of the largest remaining sizes up to this class
+    for other in range(c, -1, -1):
+        taken = min(missing, left[other])
+        total += taken * sizes[other]
+        missing -= taken
+        if missing == 0:
+            return c if total >= need else -1
+    return -1

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, inlined
-from olprouting.exact.native.bound_kernels import bound_within, level_height, placed
-from olprouting.exact.native.charge_kernels import crossed, suffix
-from olprouting.exact.native.discrete_kernels import available
-from olprouting.exact.native.relaxation_kernels import relaxed
+from olprouting.compiling import kernel
+from olprouting.exact.native.bound_kernels import bound_within, level_height
+from olprouting.exact.native.charge_kernels import placed, set_floor, set_intervals, set_prices
 from olprouting.exact.native.subset_kernels import first_above
+from olprouting.exact.native.total_kernels import available_below, available_from
 
 if TYPE_CHECKING:
     from olprouting.exact.native.problem import Problem, State
@@ -20,7 +19,7 @@ PROBES = 4
 """Rounds of narrowing boxes at a node."""
 
 
-@compiled
+@kernel
 def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     """Set the interval of totals of worker j with a bound below the cut; False if there is none.
 
@@ -32,8 +31,8 @@ def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     count = state.counts[j]
     low = state.least[j, count]
     high = state.most[j, count]
-    low = max(low, state.fence[j, 0], state.box[j, j, 0])
-    high = min(high, state.fence[j, 1], state.box[j, j, 1])
+    low = max(low, state.box[j, j, 0])
+    high = min(high, state.box[j, j, 1])
     for g in range(j):
         if problem.above[j, g]:
             high = min(high, state.totals[g])
@@ -68,7 +67,7 @@ def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
     return True
 
 
-@inlined
+@kernel
 def _bottom(problem: Problem, state: State, j: int, low: float, high: float) -> float:
     """Return a whole total at which the bound of worker j is least."""
     near = low
@@ -84,7 +83,7 @@ def _bottom(problem: Problem, state: State, j: int, low: float, high: float) -> 
     return near
 
 
-@compiled
+@kernel
 def _edge(
     problem: Problem, state: State, j: int, centre: float, limit: float, cut: float, exact: bool
 ) -> float:
@@ -112,107 +111,89 @@ def _edge(
     return centre + side * (outside - 1.0)
 
 
-@compiled
+@kernel
 def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
     """Return a bound on all completions in which worker j gets `amount` in its current number."""
     count = state.counts[j]
     total, number = placed(state, j)
-    offsets = len(problem.weights)
-    profile = np.empty(offsets)
-    grown = problem.growth * count
-    for h in range(offsets):
-        load = problem.loads[j, h] + amount + grown * h
-        profile[h] = max(state.profile[j, h], load)
+    total += amount
     rest = problem.admissions - number - count
+    r = state.relaxation
+    raised = 0.0  # weighted peaks
+    for h in range(len(r.floor)):
+        load = problem.loads[j, h] + amount + problem.growth * count * h
+        r.floor[h] = max(state.profile[j, h], load)
+        raised += problem.weights[h] * r.floor[h]
     if j + 1 == len(problem.slots):
-        value = -problem.price * (total + amount)
-        for h in range(offsets):
-            value += problem.weights[h] * profile[h]
-        return value
+        return raised - problem.price * total
     level = -np.inf
     if problem.everything:
-        tokens = state.most[j, rest + count] - amount
-        level = _window_level(problem, j + 1, profile, total + amount, rest, tokens, state.most[j])
+        level = _window_level(problem, state, j, total, rest, state.most[j, rest + count] - amount)
         if not problem.fills:
             return level
-    base, low, high = suffix(problem, j + 1, state.least[j], state.most[j], state.box[j])
-    if crossed(low, high):
+    if set_intervals(problem, state, j + 1, j):
         return np.inf
-    point = state.point[j + 1, j + 1 :]
-    prices = np.empty(len(low))
-    for g in range(len(low)):
-        point[g] = state.point[j, j + 1 + g]
-        prices[g] = problem.price - state.charge[j, j + 1 + g]
-    value = relaxed(base, profile, problem.weights, prices, low, high, point)
+    set_prices(problem, state, state.charge[j], j + 1)
+    for g in range(j + 1, len(problem.slots)):
+        r.point[g] = state.point[j, g]
+    value = state.relaxed(r, j + 1)
     value += state.charge[j, j] * amount - state.shared[j]
-    bound: float = max(level, value - problem.price * (total + amount))
+    bound: float = max(level, value - problem.price * total)
     return bound
 
 
-@compiled
+@kernel
 def _window_level(
-    problem: Problem,
-    j: int,
-    profile: Floats,
-    total: float,
-    rest: int,
-    tokens: float,
-    most: Floats,
+    problem: Problem, state: State, j: int, total: float, rest: int, tokens: float
 ) -> float:
     """Return the level bound when the rest is known but for which requests are in it."""
     value = 0.0
-    for h in range(len(profile)):
-        height = level_height(problem, j, h, tokens, rest, most)
-        value += problem.weights[h] * max(profile[h], height)
+    for h in range(len(problem.weights)):
+        height = level_height(problem, j + 1, h, tokens, rest, state.most[j])
+        value += problem.weights[h] * max(state.relaxation.floor[h], height)
     return value - problem.price * (total + tokens)
 
 
-@compiled
+@kernel
 def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
     """Narrow the boxes of workers j, j+1, ... to totals they can have; True if one has none left.
 
     The bound is convex in a worker's total. Where it reaches the cut at the possible total next
     to the minimiser on one side, that side is left, and the bound may rise for all.
     """
-    workers = len(problem.slots)
     if not problem.fills:
         return False
-    profile = state.profile[j]
+    r, centre, totals = state.relaxation, state.point[j], problem.totals
+    workers = len(problem.slots)
     total, _ = placed(state, j)
     for _ in range(PROBES):
         kept = problem.price * total + state.shared[j]
-        base, low, high = suffix(problem, j, state.least[j], state.most[j], state.box[j])
-        prices = problem.price - state.charge[j, j:]
-        centre = state.point[j, j:]
-        relaxed(base, profile, problem.weights, prices, low, high, centre)
+        set_intervals(problem, state, j, j)
+        set_floor(state, j)
+        set_prices(problem, state, state.charge[j], j)
+        for g in range(j, workers):
+            r.point[g] = centre[g]
+        state.relaxed(r, j)
+        for g in range(j, workers):
+            centre[g] = r.point[g]
         moved = False
         for g in range(j, workers):
-            i = g - j
             start = problem.total_starts[problem.slots[g]]
             stop = problem.total_stops[problem.slots[g]]
-            after = first_above(problem.totals, start, stop, centre[i])
-            below = available(problem, state.left, after - 1, start - 1, -1)
-            if stop == 0 or (below >= start and problem.totals[below] == centre[i]):
+            after = first_above(totals, start, stop, centre[g])
+            below = available_below(problem, state.left, after, start - 1)
+            if stop == 0 or (below >= start and totals[below] == centre[g]):
                 continue
-            above = available(problem, state.left, after, stop, 1)
-            worth_below, worth_above = np.inf, np.inf
-            if below >= start:
-                total_below = problem.totals[below]
-                worth_below = _fixed(
-                    problem, profile, base, prices, low, high, centre, i, total_below
-                )
-            if above < stop:
-                total_above = problem.totals[above]
-                worth_above = _fixed(
-                    problem, profile, base, prices, low, high, centre, i, total_above
-                )
-            if worth_below - kept >= cut and worth_above - kept >= cut:
+            above = available_from(problem, state.left, after, stop)
+            not_below = below < start or _fixed(state, j, g, totals[below]) - kept >= cut
+            not_above = above == stop or _fixed(state, j, g, totals[above]) - kept >= cut
+            if not_below and not_above:
                 return True
-            if worth_below - kept >= cut:
-                state.box[j, g, 0] = problem.totals[above]
+            if not_below:
+                state.box[j, g, 0] = totals[above]
                 moved = True
-            elif worth_above - kept >= cut:
-                state.box[j, g, 1] = problem.totals[below]
+            elif not_above:
+                state.box[j, g, 1] = totals[below]
                 moved = True
         if not moved:
             return False
@@ -221,23 +202,16 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
     return False
 
 
-@compiled
-def _fixed(
-    problem: Problem,
-    profile: Floats,
-    base: Floats,
-    prices: Floats,
-    low: Floats,
-    high: Floats,
-    centre: Floats,
-    i: int,
-    amount: float,
-) -> float:
-    """Return the relaxation's value when worker i has a total; infinite outside its interval."""
-    if not low[i] <= amount <= high[i]:
+@kernel
+def _fixed(state: State, j: int, g: int, amount: float) -> float:
+    """Return the relaxation's value when worker g has a total; infinite outside its interval."""
+    r = state.relaxation
+    low, high = r.low[g], r.high[g]
+    if not low <= amount <= high:
         return np.inf
-    own_low, own_high = low[i], high[i]
-    low[i], high[i] = amount, amount
-    value = relaxed(base, profile, problem.weights, prices, low, high, centre.copy())
-    low[i], high[i] = own_low, own_high
+    r.low[g], r.high[g] = amount, amount
+    for other in range(j, len(r.point)):
+        r.point[other] = state.point[j, other]
+    value = state.relaxed(r, j)
+    r.low[g], r.high[g] = low, high
     return value

@@ -6,9 +6,11 @@ One implementation serves training, offline answers and the running engine.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from olprouting.compiling import Floats, Ints, compiled, kernel
+from olprouting.structs import Struct
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,7 +33,8 @@ PROMPT: Final = 0
 AGE: Final = 1
 
 
-class Recent(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Recent(Struct):
     """The last W completed requests, as a ring, and a moving average over all of them.
 
     Attributes

@@ -5,17 +5,20 @@ Every active request has a row: what the trees say of it in every bucket of ages
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from olprouting.compiling import Floats, Ints, kernel
 from olprouting.forecasts.learned.recent_kernels import Recent, features_into
 from olprouting.forecasts.learned.tree_kernels import LearnedTrees, cutoff_steps
+from olprouting.structs import Struct
 
 if TYPE_CHECKING:
     from olprouting.forecasts.learned.recent_kernels import Singles
 
 
-class AgeSteps(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class AgeSteps(Struct):
     """The rows of active requests.
 
     Attributes

@@ -7,13 +7,15 @@ of the age: `age_steps` finds its values between the ages at which any tree of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled, kernel
 from olprouting.forecasts.curve_kernels import cutoff_of
 from olprouting.forecasts.learned.recent_kernels import AGE
+from olprouting.structs import Struct
 
 if TYPE_CHECKING:
     from olprouting.forecasts.learned.recent_kernels import Singles
@@ -23,7 +25,8 @@ DEEPEST: Final = 32
 """Largest depth of a tree; it bounds the stack of `add_age_steps`."""
 
 
-class Trees(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Trees(Struct):
     """A sum of regression trees; the nodes of tree t stand at ``first[t]:first[t + 1]``.
 
     Attributes
@@ -54,7 +57,8 @@ class Trees(NamedTuple):
     step: Ints
 
 
-class LearnedTrees(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class LearnedTrees(Struct):
     """Both ensembles of a learned forecaster, ready for kernels.
 
     Attributes
