@@ -29,6 +29,9 @@ PACKAGE = Path(__file__).parent
 CACHE_SWITCH = "OLPROUTING_COMPILE_CACHE"
 """Environment variable: set it to 0 to compile in memory only."""
 
+REORDERED: Final = {"reassoc", "nnan", "nsz"}
+"""What makes a sum of floats vectorisable."""
+
 INTERPRETED: Final = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 """Whether Numba's own switch NUMBA_DISABLE_JIT leaves kernels the Python functions they are."""
 
@@ -58,7 +61,12 @@ def summing(function: Kernel) -> Kernel:
     Only then can a sum of floats be vectorised. Loop over slices: an index that might be negative
     prevents it too.
     """
-    return _cached(function, {"reassoc", "nnan", "nsz"})
+    return _cached(function, REORDERED)
+
+
+def summing_kernel(function: Kernel) -> Kernel:
+    """Compile a function that only kernels call, and that may add up like one of `summing`."""
+    return _cached(function, REORDERED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 def _cached(function: Kernel, liberties: set[str], **options: Any) -> Kernel:

@@ -44,8 +44,8 @@ def least_imbalance(
     """
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.hindsight import hindsight_imbalance, imbalance_ratio
-    from olprouting.hindsight.imbalance_ratio import maximal_run
-    from olprouting.hindsight.imbalance_run import longest_run, total_imbalance
+    from olprouting.hindsight.imbalance.ratio import maximal_run
+    from olprouting.hindsight.imbalance.run import longest_run, total_imbalance
 
     policies = _maximal_policies(names, cluster.workers)
     longest_run(trace, cluster)  # what is too large is an error now, not after the runs

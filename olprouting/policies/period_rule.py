@@ -6,11 +6,10 @@ import warnings
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from olprouting.policies.period_situation import Bookings, period_of, situation_of
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from olprouting.instances import PeriodProblem
@@ -112,18 +111,15 @@ def admit_by_score(
     list
         Feasible starts in all remaining periods; pairs that do not fit are skipped.
     """
-    from olprouting.prices.routing_kernels import admit_greedily
+    from olprouting.prices import greedy_admission
 
-    request, device = np.empty((2, problem.waiting), np.int64)
-    count = admit_greedily(
-        np.ascontiguousarray(score),
+    request, device = greedy_admission(
+        score,
         problem.active_remaining,
         problem.tokens_at_start,
-        problem.slots.copy(),
-        problem.kv_tokens.copy(),
-        random_ties,
-        rng,
-        request,
-        device,
+        problem.slots,
+        problem.kv_tokens,
+        ties="random" if random_ties else "index",
+        rng=rng,
     )
-    return list(zip(request[:count].tolist(), device[:count].tolist(), strict=True))
+    return list(zip(request.tolist(), device.tolist(), strict=True))

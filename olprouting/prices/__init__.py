@@ -9,7 +9,7 @@ from olprouting.prices.problem import SaaProblem
 from olprouting.prices.rate_guard import RateGuard, RateShift, rate_increase_p_value
 from olprouting.prices.result import PriceResult
 from olprouting.prices.routing import greedy_admission
-from olprouting.prices.routing_kernels import admit_greedily, pairs_to_record, request_margins
+from olprouting.prices.routing_kernels import pairs_to_record, request_margins
 from olprouting.prices.scaling import ClippedRewardsWarning, Scaling, automatic_normalizer
 from olprouting.prices.scarcity import Remaining, Residuals, remaining_starts
 
@@ -30,7 +30,6 @@ __all__ = [
     "SaaProblem",
     "Scaling",
     "StepRule",
-    "admit_greedily",
     "automatic_normalizer",
     "exact_prices",
     "greedy_admission",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Floats, Ints, compiled, kernel
 from olprouting.prices.pricing_kernels import end_of, normalised
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def descend(
     """
     count = len(problem.columns.reward)
     if count == 0:
-        batch[:] = 0.0
-        memory[:] = 0.0
+        batch.fill(0.0)
+        memory.fill(0.0)
         return
     size = min(batch_columns, count)
     order = np.arange(count)
@@ -88,7 +88,7 @@ def draw(order: Ints, uniforms: Floats) -> None:
         order[i], order[j] = order[j], order[i]
 
 
-@compiled
+@kernel
 def locate(problem: SaaProblem, order: Ints, points: Ints, places: Ints) -> None:
     """Fill `points` with the sorted ends of the batch's columns, `places` with their indices.
 
@@ -124,7 +124,7 @@ def sort_by_digits(keys: Ints, low_bits: int, largest: int) -> None:
     starts = np.empty(DIGITS, np.int64)
     shift = low_bits
     while largest > 0:
-        starts[:] = 0
+        starts.fill(0)
         for key in source:
             starts[(key >> shift) & (DIGITS - 1)] += 1
         total = 0
@@ -139,10 +139,11 @@ def sort_by_digits(keys: Ints, low_bits: int, largest: int) -> None:
         source, target = target, source
         shift += DIGIT_BITS
         largest >>= DIGIT_BITS
-    keys[:] = source
+    for i in range(len(keys)):
+        keys[i] = source[i]
 
 
-@compiled
+@kernel
 def live_ranges(batch: Floats, memory: Floats) -> Ints:
     """Return coordinates of each device, shape (2, G), outside of which its prices are 0."""
     devices, positions = batch.shape
@@ -158,7 +159,7 @@ def live_ranges(batch: Floats, memory: Floats) -> Ints:
     return live
 
 
-@compiled
+@kernel
 def descent_step(
     problem: SaaProblem,
     batch: Floats,
@@ -186,7 +187,7 @@ def descent_step(
     return float(factor)
 
 
-@compiled
+@kernel
 def subgradient_segments(
     problem: SaaProblem,
     order: Ints,
@@ -216,7 +217,7 @@ def subgradient_segments(
         segments[1, q] += segments[1, q - 1]
 
 
-@compiled
+@kernel
 def sums_at(batch: Floats, memory: Floats, points: Ints, places: Ints) -> Floats:
     """Return sums of prices over the segments, shape (5, points).
 
@@ -225,7 +226,8 @@ def sums_at(batch: Floats, memory: Floats, points: Ints, places: Ints) -> Floats
     segment that begins at the point, or -1 where no column covers it.
     """
     sums = np.zeros((5, len(points)))
-    sums[3:, :] = -1.0
+    for q in range(len(points)):
+        sums[3, q], sums[4, q] = -1.0, -1.0
     cover = np.zeros(len(points), np.int64)
     for i in range(places.shape[1]):
         cover[places[0, i]] += 1
@@ -245,7 +247,7 @@ def sums_at(batch: Floats, memory: Floats, points: Ints, places: Ints) -> Floats
     return sums
 
 
-@inlined
+@kernel
 def segment_sums(batch: Floats, memory: Floats, low: int, high: int) -> tuple[float, float, float]:
     """Return the sums of p_bat, p_mem and (i - low) * p_mem over coordinates low..high-1.
 
@@ -286,7 +288,7 @@ def segment_sums(batch: Floats, memory: Floats, low: int, high: int) -> tuple[fl
     return slot_sum, token_sum, moment
 
 
-@compiled
+@kernel
 def move(
     problem: SaaProblem,
     batch: Floats,
@@ -309,11 +311,10 @@ def move(
     up_kv = up * problem.mem_scale
     positions = problem.slots.shape[1]
     g = 0
-    fall(batch, slots, 0, points[0], live, g, positions, slot_step)
-    fall(memory, kv_tokens, 0, points[0], live, g, positions, kv_step)
-    for q in range(len(points)):
-        low, high = points[q], points[q + 1] if q + 1 < len(points) else len(batch)
-        count = segments[0, q]
+    for q in range(-1, len(points)):  # -1: what stands before the first point
+        low = points[q] if q >= 0 else 0
+        high = points[q + 1] if q + 1 < len(points) else len(batch)
+        count = segments[0, q] if q >= 0 else 0
         while (g + 1) * positions <= low:
             g += 1
         if low < high and count > 0:
@@ -322,13 +323,13 @@ def move(
             start = up_kv * (segments[1, q] + count * low)
             push_slope(memory, kv_tokens, low, high, kv_step, start, up_kv * count)
         else:
-            if sums[3, q] != 0:
+            if q < 0 or sums[3, q] != 0:
                 fall(batch, slots, low, high, live, g, positions, slot_step)
-            if sums[4, q] != 0:
+            if q < 0 or sums[4, q] != 0:
                 fall(memory, kv_tokens, low, high, live, g, positions, kv_step)
 
 
-@inlined
+@kernel
 def widen(live: Ints, g: int, low: int, high: int) -> None:
     """Take coordinates low..high-1 of device g into its live range."""
     if live[0, g] == live[1, g]:
@@ -336,7 +337,7 @@ def widen(live: Ints, g: int, low: int, high: int) -> None:
     live[0, g], live[1, g] = min(live[0, g], low), max(live[1, g], high)
 
 
-@compiled
+@kernel
 def fall(
     prices: Floats,
     residual: Floats,
@@ -355,7 +356,7 @@ def fall(
         g += 1
 
 
-@inlined
+@kernel
 def push(prices: Floats, residual: Floats, low: int, high: int, step: float, up: float) -> None:
     """Take p <- (p - step * residual + up)+ on coordinates low..high-1."""
     for i in range(np.uint64(low), np.uint64(high)):
@@ -363,7 +364,7 @@ def push(prices: Floats, residual: Floats, low: int, high: int, step: float, up:
         prices[i] = price if price > 0.0 else 0.0
 
 
-@inlined
+@kernel
 def push_slope(
     prices: Floats, residual: Floats, low: int, high: int, step: float, up: float, slope: float
 ) -> None:
@@ -375,7 +376,7 @@ def push_slope(
         prices[at] = price if price > 0.0 else 0.0
 
 
-@compiled
+@kernel
 def squared_length(
     problem: SaaProblem,
     batch: Floats,
@@ -411,7 +412,7 @@ def squared_length(
     return square
 
 
-@inlined
+@kernel
 def squares(prices: Floats, residual: Floats, factor: float, used: float, slope: float) -> float:
     """Sum the squares of factor * residual - used - slope * i where a step would move the price."""
     square = 0.0

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled, inlined
+from olprouting.compiling import Floats, compiled, kernel
 
 if TYPE_CHECKING:
     from olprouting.prices.problem import SaaProblem
 
 
-@compiled
+@kernel
 def prefix_sums(batch: Floats, memory: Floats, begin: int, end: int, sums: Floats) -> None:
     """Fill `sums`, shape (3, G, >= end-begin+1), with prefix sums of prices of shape (G, P).
 
@@ -32,7 +32,7 @@ def prefix_sums(batch: Floats, memory: Floats, begin: int, end: int, sums: Float
     for g in range(len(batch)):
         slot_row, memory_row = batch[g, begin:end], memory[g, begin:end]
         total_batch, total_memory, moment = 0.0, 0.0, 0.0
-        sums[:, g, 0] = 0.0
+        sums[0, g, 0], sums[1, g, 0], sums[2, g, 0] = 0.0, 0.0, 0.0
         for i in range(len(slot_row)):
             total_batch += slot_row[i]
             total_memory += memory_row[i]
@@ -42,7 +42,7 @@ def prefix_sums(batch: Floats, memory: Floats, begin: int, end: int, sums: Float
             sums[2, g, i + 1] = moment
 
 
-@inlined
+@kernel
 def price_between(sums: Floats, g: int, i: int, j: int, tokens: int, mem_scale: float) -> float:
     """Return a'p of a column on device g, active at positions i..j-1."""
     memory = sums[1, g, j] - sums[1, g, i]
@@ -51,14 +51,14 @@ def price_between(sums: Floats, g: int, i: int, j: int, tokens: int, mem_scale: 
     return float(sums[0, g, j] - sums[0, g, i] + mem_scale * used)
 
 
-@inlined
+@kernel
 def normalised(problem: SaaProblem, column: int) -> float:
     """Return the reward of a column in the problem's units."""
     reward = problem.columns.reward[column] / problem.reward_normalizer
     return float(min(reward, problem.reward_ceiling))
 
 
-@inlined
+@kernel
 def end_of(problem: SaaProblem, column: int) -> int:
     """Return one past the last position that a column uses."""
     columns = problem.columns
@@ -81,7 +81,7 @@ def all_margins(
         margins[column] = normalised(problem, column) - cost
 
 
-@compiled
+@kernel
 def full_sample_value(problem: SaaProblem, batch: Floats, memory: Floats, margins: Floats) -> float:
     """Return f(p) over the whole history, given the margins of all its columns at p."""
     value = 0.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.prices.routing_kernels import admit_greedily
+from olprouting.prices.routing_kernels import admit_in_order
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,9 +62,13 @@ def greedy_admission(
         raise InputError(f"active and tokens must have {requests} entries")
     if np.ndim(slots) != 2 or np.shape(slots) != np.shape(kv_tokens) or len(slots) != devices:
         raise InputError(f"slots and kv_tokens must be {devices} devices by periods")
+    flat = margins.ravel()
+    positive = np.flatnonzero(flat > 0)
+    pairs = positive[np.argsort(-flat[positive], kind="stable")]
     request, device = np.empty(requests, np.int64), np.empty(requests, np.int64)
-    count = admit_greedily(
-        margins,
+    count = admit_in_order(
+        pairs,
+        flat[pairs],
         np.array(active, np.int64),
         np.array(tokens, np.int64),
         np.array(slots, np.int64, order="C"),

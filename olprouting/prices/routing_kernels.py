@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Bools, Floats, Ints, compiled
+from olprouting.compiling import Bools, Floats, Ints, compiled, kernel
 from olprouting.prices.pricing_kernels import prefix_sums, price_between
 
 
@@ -53,8 +53,9 @@ def request_margins(
 
 
 @compiled
-def admit_greedily(
-    margins: Floats,
+def admit_in_order(
+    pairs: Ints,
+    worth: Floats,
     active: Ints,
     tokens: Ints,
     slots: Ints,
@@ -64,23 +65,23 @@ def admit_greedily(
     request: Ints,
     device: Ints,
 ) -> int:
-    """Admit pairs of positive margin in decreasing order, skipping those that do not fit.
+    """Admit pairs one after the other, skipping those that do not fit.
 
     A request starts on one device at most, and fits if in each of its active periods there are a
     slot and its KV tokens left, as far as the residuals reach.
 
     Parameters
     ----------
-    margins
-        Shape (J, G).
+    pairs, worth
+        j * G + g of each pair, and its margin, in decreasing order, shape (P,).
     active, tokens
         Number of active periods and KV tokens at age 0, shape (J,).
     slots, kv_tokens
         Residuals of the real devices in this and the following periods, shape (G, W). What is
         admitted is taken off.
     random_ties
-        Whether pairs of equal margin are shuffled; otherwise requests come in their order, and
-        devices by index. A random number is drawn only where there are ties.
+        Whether pairs of equal worth are shuffled, in place. A random number is drawn only where
+        there are ties.
     request, device
         Filled with the admitted pairs in the order of admission, shape (J,).
 
@@ -89,9 +90,14 @@ def admit_greedily(
     int
         How many were admitted.
     """
-    devices = margins.shape[1]
-    pairs = ranked_pairs(margins, random_ties, rng)
-    started = np.zeros(len(margins), np.bool_)
+    if random_ties:
+        begin = 0
+        for end in range(1, len(pairs) + 1):
+            if end == len(pairs) or worth[end] != worth[begin]:
+                shuffle(pairs, begin, end, rng)
+                begin = end
+    devices = len(slots)
+    started = np.zeros(len(active), np.bool_)
     count = 0
     for pair in pairs:
         j, g = pair // devices, pair % devices
@@ -106,30 +112,15 @@ def admit_greedily(
     return count
 
 
-@compiled
-def ranked_pairs(margins: Floats, random_ties: bool, rng: np.random.Generator) -> Ints:
-    """Return pairs j * G + g of positive margin by decreasing margin."""
-    flat = margins.reshape(-1)
-    positive = np.flatnonzero(flat > 0.0)
-    pairs = positive[np.argsort(-flat[positive], kind="mergesort")]
-    if random_ties:
-        begin = 0
-        for end in range(1, len(pairs) + 1):
-            if end == len(pairs) or flat[pairs[end]] != flat[pairs[begin]]:
-                shuffle(pairs[begin:end], rng)
-                begin = end
-    return pairs
-
-
-@compiled
-def shuffle(pairs: Ints, rng: np.random.Generator) -> None:
-    """Shuffle in place; one element draws no random number."""
-    for i in range(len(pairs) - 1):
-        j = i + int(rng.random() * (len(pairs) - i))
+@kernel
+def shuffle(pairs: Ints, begin: int, end: int, rng: np.random.Generator) -> None:
+    """Shuffle pairs begin..end-1 in place; one element draws no random number."""
+    for i in range(begin, end - 1):
+        j = i + int(rng.random() * (end - i))
         pairs[i], pairs[j] = pairs[j], pairs[i]
 
 
-@compiled
+@kernel
 def fits(active: int, tokens: int, slots: Ints, kv_tokens: Ints) -> bool:
     """Whether a request fits a device with these residuals, shape (W,)."""
     for i in range(min(active, len(slots))):
@@ -138,7 +129,7 @@ def fits(active: int, tokens: int, slots: Ints, kv_tokens: Ints) -> bool:
     return True
 
 
-@compiled
+@kernel
 def best_device(margins: Floats, j: int, random_ties: bool, rng: np.random.Generator) -> int:
     """Return the device of the largest margin of request j."""
     best, tied = 0, 1

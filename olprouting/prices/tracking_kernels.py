@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, compiled
+from olprouting.compiling import Floats, compiled, kernel
 from olprouting.prices.descent_kernels import descent_step, draw, live_ranges, locate
 from olprouting.prices.pricing_kernels import all_margins, end_of, full_sample_value, normalised
 
@@ -68,7 +68,8 @@ def descend_tracked(
     share = np.zeros(count)
     share_weight, total_weight, lower = 0.0, 0.0, 0.0
     best_value, best_step = np.inf, 0
-    averaged[:] = 0.0
+    flat_last, flat_best, flat_averaged = last.ravel(), best.ravel(), averaged.ravel()
+    averaged.fill(0.0)
     for step in range(steps + 1):
         evaluated = step % every == 0 or step == steps
         if evaluated:
@@ -76,7 +77,8 @@ def descend_tracked(
             value = full_sample_value(problem, last[0], last[1], margins)
             if value < best_value:
                 best_value, best_step = value, step
-                best[:] = last
+                for i in range(len(flat_last)):
+                    flat_best[i] = flat_last[i]
         factor = step_size
         if step < steps:
             if step == 0 or size < count:
@@ -98,7 +100,8 @@ def descend_tracked(
                 shrinking,
             )
             total_weight += factor
-            averaged += factor * last
+            for i in range(len(flat_last)):
+                flat_averaged[i] += factor * flat_last[i]
         if evaluated:
             weight = factor if factor > 0 else step_size
             share_weight += weight
@@ -106,17 +109,17 @@ def descend_tracked(
                 if margins[column] > 0:
                     share[column] += weight
             if step == steps or step & (step - 1) == 0:  # then start afresh: early iterates mislead
-                lower = max(lower, schedule_value(problem, share / share_weight))
-                share[:] = 0.0
+                for column in range(count):
+                    share[column] /= share_weight
+                lower = max(lower, schedule_value(problem, share))
+                share.fill(0.0)
                 share_weight = 0.0
-    if total_weight > 0:
-        averaged /= total_weight
-    else:
-        averaged[:] = last
+    for i in range(len(flat_last)):
+        flat_averaged[i] = flat_averaged[i] / total_weight if total_weight > 0 else flat_last[i]
     return best_value, best_step, lower
 
 
-@compiled
+@kernel
 def schedule_value(problem: SaaProblem, share: Floats) -> float:
     """Return the mean reward of a feasible schedule near `share`, shape (N,), in [0, 1].
 
@@ -135,7 +138,7 @@ def schedule_value(problem: SaaProblem, share: Floats) -> float:
     return float(value / len(share))
 
 
-@compiled
+@kernel
 def fit_ratios(problem: SaaProblem, share: Floats) -> Floats:
     """Return min(1, scarcity / mean use) over both resources, shape (G, P)."""
     columns = problem.columns
@@ -163,7 +166,7 @@ def fit_ratios(problem: SaaProblem, share: Floats) -> Floats:
     return fit
 
 
-@compiled
+@kernel
 def ratio_of(scarcity: float, used: float) -> float:
     """Return min(1, scarcity / used), 1 where (up to rounding) nothing is used."""
     if used <= max(scarcity, 1e-12):

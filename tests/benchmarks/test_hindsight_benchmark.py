@@ -26,8 +26,8 @@ import numpy as np
 import pytest
 
 from olprouting.hindsight import HindsightProblem
-from olprouting.hindsight.certificate import exact_bound, rounded_prices
-from olprouting.hindsight.dual import SmoothedDual
+from olprouting.hindsight.reward.certificate import exact_bound, rounded_prices
+from olprouting.hindsight.reward.dual import SmoothedDual
 from olprouting.instances import WEIGHT_SETS
 from olprouting.instances.reward import reward
 from olprouting.models import hindsight_lp

@@ -18,8 +18,7 @@ from olprouting.certificates.imbalance_value import ExactRuns
 from olprouting.certificates.verification import TooLongError
 from olprouting.errors import InputError
 from olprouting.hindsight import ImbalanceResult, hindsight_imbalance, imbalance_bound
-from olprouting.hindsight.forced_bound import FORCED
-from olprouting.hindsight.imbalance_run import run_fault, total_imbalance
+from olprouting.hindsight.imbalance.run import FORCED, run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, StopReason, Trace
 

@@ -31,7 +31,7 @@ from olprouting.certificates import (
 )
 from olprouting.errors import InputError
 from olprouting.exact import solve
-from olprouting.hindsight.imbalance_run import total_imbalance
+from olprouting.hindsight.imbalance.run import total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, Decision, Trace
 from olprouting.library.catalogue import entries

@@ -11,7 +11,7 @@ IMBALANCE = ["hindsight", "--objective", "imbalance"]
 
 INTERRUPTED_SEARCH = """
 import os, signal
-from olprouting.hindsight.imbalance_search import RunSearch
+from olprouting.hindsight.imbalance.search import RunSearch
 from olprouting.__main__ import main
 
 go_on = RunSearch.go_on

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.hindsight import HindsightProblem, Schedule, schedule_fault
-from olprouting.hindsight.annealing import Annealing
-from olprouting.hindsight.annealing_kernels import Soft, exchanged, put
-from olprouting.hindsight.dual import SmoothedDual, starts_of
-from olprouting.hindsight.schedule import exact_value
-from olprouting.hindsight.search import ScheduleSearch
+from olprouting.hindsight.reward.annealing import Annealing
+from olprouting.hindsight.reward.annealing_kernels import Soft, exchanged, lift, put
+from olprouting.hindsight.reward.check import exact_value
+from olprouting.hindsight.reward.dual import SmoothedDual, starts_of
+from olprouting.hindsight.reward.search import ScheduleSearch
 from olprouting.models import hindsight_lp
 
 NAMES = ("tail-latency", "tail-only", "throughput-only")
@@ -68,11 +68,11 @@ def test_an_exchange_costs_what_the_overload_grows_by(seed: int) -> None:
         before, limit = overload(soft), float(rng.uniform(-0.5, 2))
         cost = exchanged(starts, soft, g, j, k, i, p, np.inf)
         partial = exchanged(starts, soft, g, j, k, i, p, limit)
-        put(starts, soft, j, -1, -1)
+        lift(starts, soft, j)
         put(starts, soft, i, g, p)
         assert overload(soft) - before == pytest.approx(cost, abs=1e-9)
         assert partial == pytest.approx(cost, abs=1e-9) or min(partial, cost) > limit
-        put(starts, soft, i, -1, -1)
+        lift(starts, soft, i)
         put(starts, soft, j, g, k)
         assert overload(soft) == pytest.approx(before, abs=1e-9)
 

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.hindsight import HindsightProblem, Schedule, hindsight, schedule_fault
-from olprouting.hindsight.certificate import exact_bound, rounded_prices
-from olprouting.hindsight.dual import SmoothedDual, starts_of
-from olprouting.hindsight.dual_kernels import first_start, smoothed
-from olprouting.hindsight.schedule import exact_value
-from olprouting.hindsight.schedule_kernels import earliest_fit
+from olprouting.hindsight.reward.certificate import exact_bound, rounded_prices
+from olprouting.hindsight.reward.check import exact_value
+from olprouting.hindsight.reward.dual import SmoothedDual, starts_of
+from olprouting.hindsight.reward.dual_kernels import first_start, smoothed
+from olprouting.hindsight.reward.schedule_kernels import earliest_fit
 from olprouting.instances import WEIGHT_SETS, Cluster, SloWeights, StopReason, Trace
 from olprouting.instances.request_curves import kv_tokens_at
 from olprouting.instances.reward import reward

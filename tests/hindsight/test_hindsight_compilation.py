@@ -8,7 +8,8 @@ import pytest
 from hindsight_cases import crowded
 from numba.core import event
 
-from olprouting.hindsight import solve, solve_hindsight
+from olprouting.hindsight import solve_hindsight
+from olprouting.hindsight.reward import solve
 from olprouting.library import load_instance
 
 if TYPE_CHECKING:

@@ -21,9 +21,8 @@ from olprouting.hindsight import (
     imbalance_bound,
     imbalance_ratio,
 )
-from olprouting.hindsight.forced_bound import FORCED
-from olprouting.hindsight.imbalance_run import longest_run, run_fault, total_imbalance
-from olprouting.hindsight.imbalance_search import RunSearch
+from olprouting.hindsight.imbalance.run import FORCED, longest_run, run_fault, total_imbalance
+from olprouting.hindsight.imbalance.search import RunSearch
 from olprouting.instances import Cluster, StopReason, Trace
 from olprouting.instances.documents import fingerprint
 from olprouting.models import hindsight_imbalance as model

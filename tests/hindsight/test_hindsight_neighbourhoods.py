@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.hindsight import HindsightProblem, Schedule, schedule_fault
-from olprouting.hindsight.dual import starts_of
-from olprouting.hindsight.neighbourhood_kernels import index_starts, list_wishes
-from olprouting.hindsight.schedule import exact_value
-from olprouting.hindsight.search import ScheduleSearch
+from olprouting.hindsight.reward.check import exact_value
+from olprouting.hindsight.reward.dual import starts_of
+from olprouting.hindsight.reward.neighbourhood_kernels import index_starts, list_wishes
+from olprouting.hindsight.reward.search import ScheduleSearch
 from olprouting.instances import WEIGHT_SETS
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.hindsight.schedule import Schedule, exact_value, schedule_fault
+from olprouting.hindsight.reward.check import exact_value, schedule_fault
+from olprouting.hindsight.schedule import Schedule
 
 if TYPE_CHECKING:
     from olprouting.engine import SimulationResult
-    from olprouting.hindsight.result import HindsightResult
+    from olprouting.hindsight.reward.result import HindsightResult
 
 
 @dataclass(frozen=True)

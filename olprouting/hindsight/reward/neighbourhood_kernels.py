@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled
-from olprouting.hindsight.dual_kernels import Starts, first_start, start_reward
-from olprouting.hindsight.schedule_kernels import earliest_fit, insert, remove, take
+from olprouting.compiling import Floats, Ints, compiled, kernel
+from olprouting.hindsight.reward.dual_kernels import Starts, first_start, start_reward
+from olprouting.hindsight.reward.schedule_kernels import earliest_fit, insert, remove, take
 from olprouting.prices.pricing_kernels import prefix_sums, price_between
 
 
@@ -33,7 +33,8 @@ def list_wishes(starts: Starts, prices: Floats, block: int, wishes: Ints) -> Non
     prefix_sums(prices[0], prices[1], 0, periods, sums)
     best, losses = np.zeros(count), np.empty(count)
     blocks, most = wishes.shape
-    wishes[:] = -1
+    smallest = np.empty(most)
+    wishes.fill(-1)
     for sweep in range(2):
         for b in range(blocks):
             known = 0
@@ -51,7 +52,7 @@ def list_wishes(starts: Starts, prices: Floats, block: int, wishes: Ints) -> Non
                 losses[j] = best[j] - margin
             if sweep == 0 or known == 0:
                 continue
-            limit = np.partition(losses[:known], min(most, known) - 1)[min(most, known) - 1]
+            limit = nth_smallest(losses, known, smallest)
             size = 0
             for tie in (False, True):
                 for j in range(known):
@@ -61,22 +62,65 @@ def list_wishes(starts: Starts, prices: Floats, block: int, wishes: Ints) -> Non
                         size += 1
 
 
+@kernel
+def nth_smallest(numbers: Floats, count: int, smallest: Floats) -> float:
+    """Return the n-th smallest of the first `count` numbers, or the largest if they are fewer.
+
+    `smallest`, shape (n,), is space.
+    """
+    smallest.fill(np.inf)
+    for i in range(count):
+        insert_ascending(smallest, numbers[i])
+    return float(smallest[min(count, len(smallest)) - 1])
+
+
+@kernel
+def insert_ascending(ascending: Floats, number: float) -> None:
+    """Put a number where it belongs; the last one falls out, which may be itself."""
+    i = len(ascending)
+    while i > 0 and ascending[i - 1] > number:
+        if i < len(ascending):
+            ascending[i] = ascending[i - 1]
+        i -= 1
+    if i < len(ascending):
+        ascending[i] = number
+
+
+@kernel
+def sort_by_rank(rank: Floats, size: int, order: Ints) -> None:
+    """Fill `order` with 0..size-1 by ascending rank: so few that insertion is fastest."""
+    for i in range(size):
+        at = i
+        while at > 0 and rank[order[at - 1]] > rank[i]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+
+
 @compiled
 def index_starts(start: Ints, first: Ints) -> Ints:
     """Return the started requests in order of their starts; those at k are first[k]..first[k+1]-1.
 
     `first` is filled, shape (T+1,).
     """
-    first[:] = 0
+    first.fill(0)
     for k in start:
         if k >= 0:
             first[k + 1] += 1
     for k in range(len(first) - 1):
         first[k + 1] += first[k]
-    return np.argsort(start)[len(start) - first[-1] :]
+    index = np.empty(first[-1], np.int64)
+    for j in range(len(start) - 1, -1, -1):
+        if start[j] >= 0:  # from the last place of its period down, and the places back afterwards
+            first[start[j] + 1] -= 1
+            index[first[start[j] + 1]] = j
+    for k in range(len(first) - 1):
+        first[k] = first[k + 1]
+    first[-1] = len(index)
+    return index
 
 
-@compiled
+@kernel
 def choose(
     starts: Starts,
     device: Ints,
@@ -172,7 +216,7 @@ def improve(
     index = index_starts(start, first)
     chosen, taken = np.empty(most, np.int64), np.zeros(len(start), np.int64)
     old = np.empty((2, most), np.int64)
-    rank, top = np.empty(most), np.empty(most)
+    rank, top, order = np.empty(most), np.empty(most), np.empty(most, np.int64)
     gain = 0.0
     for _ in range(rounds):
         size, low, high = choose(
@@ -210,7 +254,9 @@ def improve(
             hope += top[i]
         # a round hopeless by less than that is rounding
         least = before - 1e-12 * hope
-        for i in np.argsort(rank[:size]):
+        sort_by_rank(rank, size, order)
+        for place in range(size):
+            i = order[place]
             j = chosen[i]
             worth = insert(starts, kind, slots, room, j, low, latest, device, start)
             g, k = old[0, i], old[1, i]

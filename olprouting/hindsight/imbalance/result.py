@@ -10,8 +10,13 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.files import write_parts
-from olprouting.hindsight.forced_bound import FORCED, imbalance_bound
-from olprouting.hindsight.imbalance_run import longest_run, run_fault, total_imbalance
+from olprouting.hindsight.imbalance.run import (
+    FORCED,
+    imbalance_bound,
+    longest_run,
+    run_fault,
+    total_imbalance,
+)
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, StopReason, Trace
 from olprouting.instances.documents import (

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from olprouting.hindsight.annealing import Annealing
-from olprouting.hindsight.neighbourhood_kernels import improve, list_wishes
+from olprouting.hindsight.reward.annealing import Annealing
+from olprouting.hindsight.reward.neighbourhood_kernels import improve, list_wishes
+from olprouting.hindsight.reward.schedule_kernels import build
 from olprouting.hindsight.schedule import Schedule
-from olprouting.hindsight.schedule_kernels import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
-    from olprouting.hindsight.dual_kernels import Starts
-    from olprouting.hindsight.problem import HindsightProblem
+    from olprouting.hindsight.reward.dual_kernels import Starts
+    from olprouting.hindsight.reward.problem import HindsightProblem
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.hindsight.problem import HindsightProblem
-from olprouting.hindsight.result import HindsightResult, Progress
+from olprouting.hindsight.reward.problem import HindsightProblem
+from olprouting.hindsight.reward.result import HindsightResult, Progress
 from olprouting.instances import WEIGHT_SETS, StopReason
 from olprouting.instances._checks import positive
 from olprouting.instances.request_curves import Kernel
 from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
-    from olprouting.hindsight.dual import SmoothedDual
-    from olprouting.hindsight.search import ScheduleSearch
+    from olprouting.hindsight.reward.dual import SmoothedDual
+    from olprouting.hindsight.reward.search import ScheduleSearch
     from olprouting.instances import Cluster, SloWeights, Trace
     from olprouting.progress import OnProgress
 
@@ -156,8 +156,8 @@ def solve_hindsight(
 @functools.cache
 def _compile() -> None:
     """Compile or load all kernels, before any time limit runs."""
-    from olprouting.hindsight.dual import SmoothedDual
-    from olprouting.hindsight.search import ScheduleSearch
+    from olprouting.hindsight.reward.dual import SmoothedDual
+    from olprouting.hindsight.reward.search import ScheduleSearch
 
     tiny = HindsightProblem(
         prompt_tokens=np.array([2, 3]),
@@ -193,8 +193,8 @@ class _Run:
         self._pass_s = 0.0
 
     def solve(self, problem: HindsightProblem, seed: int, name: str) -> HindsightResult:
-        from olprouting.hindsight.dual import SmoothedDual
-        from olprouting.hindsight.search import ScheduleSearch
+        from olprouting.hindsight.reward.dual import SmoothedDual
+        from olprouting.hindsight.reward.search import ScheduleSearch
 
         dual = SmoothedDual(problem)
         search = ScheduleSearch(problem, dual.starts, seed)

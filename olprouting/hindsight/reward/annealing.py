@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.hindsight.annealing_kernels import Soft, anneal, put, settle
+from olprouting.hindsight.reward.annealing_kernels import Soft, anneal, put, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import numpy.typing as npt
 
-    from olprouting.hindsight.dual_kernels import Starts
-    from olprouting.hindsight.problem import HindsightProblem
+    from olprouting.hindsight.reward.dual_kernels import Starts
+    from olprouting.hindsight.reward.problem import HindsightProblem
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled
-from olprouting.hindsight.dual_kernels import Starts, first_start, start_reward
+from olprouting.compiling import Floats, Ints, compiled, kernel
+from olprouting.hindsight.reward.dual_kernels import Starts, first_start, start_reward
 from olprouting.prices.pricing_kernels import prefix_sums, price_between
 
 
@@ -53,7 +53,7 @@ def earliest_fit(slots: Ints, room: Ints, tokens: int, active: int, k: int, last
     return -1
 
 
-@compiled
+@kernel
 def take(slots: Ints, room: Ints, tokens: int, active: int, k: int, sign: int) -> None:
     """Take what a request uses off a device's room, or, with sign -1, give it back."""
     for i in range(k, min(k + active, len(slots))):
@@ -61,7 +61,7 @@ def take(slots: Ints, room: Ints, tokens: int, active: int, k: int, sign: int) -
         room[i] -= sign * (tokens + i - k)
 
 
-@compiled
+@kernel
 def insert(
     starts: Starts,
     kind: Ints,
@@ -96,7 +96,7 @@ def insert(
     return start_reward(starts, j, best_k)
 
 
-@compiled
+@kernel
 def remove(starts: Starts, slots: Ints, room: Ints, j: int, device: Ints, start: Ints) -> float:
     """Undo the start of request j, if it has one; return the reward it had."""
     g, k = device[j], start[j]
@@ -139,14 +139,15 @@ def build(
     """
     sums = np.empty((3, prices.shape[1], starts.periods + 1))
     prefix_sums(prices[0], prices[1], 0, starts.periods, sums)
-    value = 0.0
-    device[:] = -1
-    start[:] = -1
+    value, last = 0.0, starts.periods - 1
+    device.fill(-1)
+    start.fill(-1)
     for scale in scales:
         for j in order:
             if start[j] >= 0:
                 continue
-            worth = insert(starts, kind, slots, room, j, 0, starts.periods - 1, device, start)
+            first = starts.arrival[j]
+            worth = insert(starts, kind, slots, room, j, first, last, device, start)
             k = start[j]
             if k < 0:
                 continue

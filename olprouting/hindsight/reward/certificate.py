@@ -1,4 +1,4 @@
-"""The Lagrangian bound in integer arithmetic, by code that shares nothing with the search.
+"""The Lagrangian bound in integer arithmetic; the search shares only the terms of the reward.
 
 By weak duality, for all prices p >= 0 of slots and KV tokens per class c and period k,
 
@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from olprouting.errors import InputError
+from olprouting.instances.reward import PerTerm, reward_terms, weighted
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from olprouting.hindsight.problem import HindsightProblem
+    from olprouting.hindsight.reward.problem import HindsightProblem
 
     Ints = npt.NDArray[np.int64]
     Floats = npt.NDArray[np.float64]
@@ -96,7 +97,8 @@ def exact_bound(problem: HindsightProblem, certificate: PriceCertificate) -> Fra
         batch = sum(certificate.batch[c].tolist())
         memory = sum(certificate.memory[c].tolist())
         total += count * (int(slots[c]) * batch + int(kv_tokens[c]) * memory)
-    weights = [math.ceil(Fraction(w) * 2**q) for w in _six(problem)]
+    units = problem.weights.to_document().items()
+    weights = PerTerm(**{name: math.ceil(Fraction(weight) * 2**q) for name, weight in units})
     sums = [_prefix(certificate, c) for c in range(len(counts))]
     for j in range(len(problem)):
         total += _best_margin(problem, weights, sums, kv_tokens, j)
@@ -104,7 +106,7 @@ def exact_bound(problem: HindsightProblem, certificate: PriceCertificate) -> Fra
 
 
 def _best_margin(
-    problem: HindsightProblem, weights: list[int], sums: list[Any], kv_tokens: Ints, j: int
+    problem: HindsightProblem, weights: PerTerm, sums: list[Any], kv_tokens: Ints, j: int
 ) -> int:
     """Return max(0, largest margin of request j) in units."""
     periods, active = problem.periods, int(problem.active[j])
@@ -128,17 +130,17 @@ def _best_margin(
     return best
 
 
-def _rewards(problem: HindsightProblem, weights: list[int], j: int, k: Ints) -> Ints:
+def _rewards(problem: HindsightProblem, weights: PerTerm, j: int, k: Ints) -> Ints:
     """Return the reward in units of starting j at the periods k, counted from 0."""
-    alpha, beta, gamma, sigma, zeta1, zeta2 = weights
-    first = k + 1 + problem.delay
-    decode, arrival = int(problem.decode_tokens[j]), int(problem.arrival_period[j])
-    left = problem.periods - first + 1
-    end_limit, first_limit = problem.latency_limits
-    worth: Ints = alpha * np.minimum(decode, left) + beta * np.maximum(left - decode, 0)
-    worth = worth + gamma * left + sigma
-    worth = worth + zeta1 * (first + decode - arrival <= end_limit)
-    return worth + zeta2 * (first - arrival <= first_limit)
+    terms = reward_terms(
+        int(problem.decode_tokens[j]),
+        int(problem.arrival_period[j]),
+        k + 1 + problem.delay,
+        problem.periods,
+        *problem.latency_limits,
+    )
+    worth: Ints = weighted(weights, terms)
+    return worth
 
 
 def _prefix(certificate: PriceCertificate, c: int) -> tuple[Ints, Ints, Ints]:
@@ -175,10 +177,5 @@ def _reach(problem: HindsightProblem) -> float:
 
 def _most(problem: HindsightProblem) -> float:
     """Return a bound on the terms of a reward and on their sum."""
-    alpha, beta, gamma, sigma, zeta1, zeta2 = _six(problem)
-    periods = problem.periods + 2
-    return (alpha + beta + gamma + 1) * periods + sigma + zeta1 + zeta2 + 6
-
-
-def _six(problem: HindsightProblem) -> list[float]:
-    return list(problem.weights.to_document().values())
+    w, periods = problem.weights, problem.periods + 2
+    return (w.alpha + w.beta + w.gamma + 1) * periods + w.sigma + w.zeta1 + w.zeta2 + 6

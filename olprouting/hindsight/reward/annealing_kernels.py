@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, summing
-from olprouting.hindsight.dual_kernels import Starts, first_start, start_reward
-from olprouting.hindsight.schedule_kernels import earliest_fit, insert, take
+from olprouting.compiling import Floats, Ints, compiled, kernel, summing_kernel
+from olprouting.hindsight.reward.dual_kernels import Starts, first_start, start_reward
+from olprouting.hindsight.reward.schedule_kernels import earliest_fit, insert, take
 
 CHUNK = 48
 """Periods after which a sum is compared with its limit."""
@@ -58,7 +58,7 @@ class Soft(NamedTuple):
     latest: Ints
 
 
-@summing
+@summing_kernel
 def cost_of_use(
     slots: Floats,
     room: Floats,
@@ -80,7 +80,7 @@ def cost_of_use(
     return total
 
 
-@summing
+@summing_kernel
 def more_tokens(room: Floats, token_rate: Floats, tokens: float) -> float:
     """Return what it costs more to hold so many tokens more in every period."""
     total = 0.0
@@ -89,7 +89,7 @@ def more_tokens(room: Floats, token_rate: Floats, tokens: float) -> float:
     return total
 
 
-@summing
+@summing_kernel
 def use(slots: Floats, room: Floats, ages: Floats, held: float, sign: float) -> None:
     """Use a slot and tokens, or, with sign -1, give them back."""
     for i in range(len(slots)):
@@ -97,7 +97,7 @@ def use(slots: Floats, room: Floats, ages: Floats, held: float, sign: float) -> 
         room[i] -= sign * (held + ages[i])
 
 
-@compiled
+@kernel
 def given_back(soft: Soft, g: int, k: int, end: int, held: float) -> float:
     """Return what it costs more, <= 0, if a request leaves device g in periods k..end-1."""
     c = soft.kind[g]
@@ -112,7 +112,7 @@ def given_back(soft: Soft, g: int, k: int, end: int, held: float) -> float:
     )
 
 
-@compiled
+@kernel
 def taken(soft: Soft, g: int, k: int, end: int, held: float, limit: float) -> float:
     """Return what it costs more if a request uses device g; above `limit` only part of it."""
     c, total, i = soft.kind[g], 0.0, k
@@ -163,20 +163,28 @@ def exchanged(
 
 
 @compiled
-def put(starts: Starts, soft: Soft, j: int, g: int, k: int) -> None:
-    """Start request j on device g at k, or nowhere if g is -1, and undo its present start."""
-    for device, begin, sign in ((soft.device[j], soft.start[j], -1.0), (g, k, 1.0)):
-        if device >= 0:
-            end = min(begin + starts.active[j], starts.periods)
-            held = float(starts.tokens[j])
-            use(soft.slots[device, begin:end], soft.room[device, begin:end], soft.ages, held, sign)
-    soft.device[j] = g
-    soft.start[j] = k if g >= 0 else -1
+def lift(starts: Starts, soft: Soft, j: int) -> None:
+    """Undo the start of request j, if it has one."""
+    g, k = soft.device[j], soft.start[j]
     if g >= 0:
-        soft.latest[g, k] = j
+        end = min(k + starts.active[j], starts.periods)
+        held = float(starts.tokens[j])
+        use(soft.slots[g, k:end], soft.room[g, k:end], soft.ages, held, -1.0)
+    soft.device[j], soft.start[j] = -1, -1
 
 
 @compiled
+def put(starts: Starts, soft: Soft, j: int, g: int, k: int) -> None:
+    """Start request j on device g at k, and undo its present start."""
+    lift(starts, soft, j)
+    end = min(k + starts.active[j], starts.periods)
+    held = float(starts.tokens[j])
+    use(soft.slots[g, k:end], soft.room[g, k:end], soft.ages, held, 1.0)
+    soft.device[j], soft.start[j] = g, k
+    soft.latest[g, k] = j
+
+
+@kernel
 def moved(
     starts: Starts,
     soft: Soft,
@@ -209,7 +217,7 @@ def moved(
         put(starts, soft, j, h, p)
 
 
-@compiled
+@kernel
 def swapped(
     starts: Starts,
     soft: Soft,
@@ -237,7 +245,7 @@ def swapped(
     gain = start_reward(starts, i, q) - start_reward(starts, j, k) + slack
     if h < 0:
         if factor * exchanged(starts, soft, g, j, k, i, q, gain / factor) <= gain:
-            put(starts, soft, j, -1, -1)
+            lift(starts, soft, j)
             put(starts, soft, i, g, q)
         return
     r = p + int(reach * (rng.random() - 0.5) * rng.random() ** 2)
@@ -252,7 +260,7 @@ def swapped(
         put(starts, soft, i, g, q)
 
 
-@compiled
+@kernel
 def shifted(
     starts: Starts,
     soft: Soft,
@@ -301,7 +309,7 @@ def shifted(
         put(starts, soft, j, g, soft.start[j] - away)
 
 
-@compiled
+@kernel
 def inserted(
     starts: Starts,
     soft: Soft,
@@ -380,7 +388,7 @@ def anneal(
             end = min(k + starts.active[j], starts.periods)
             saved = -factor * given_back(soft, g, k, end, float(starts.tokens[j]))
             if start_reward(starts, j, k) - saved <= slack:
-                put(starts, soft, j, -1, -1)
+                lift(starts, soft, j)
 
 
 @compiled

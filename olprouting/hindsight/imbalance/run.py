@@ -1,4 +1,7 @@
-"""Runs of a trace: whether a maximal policy can make them, and their imbalance, in integers."""
+"""Runs of a trace: whether a maximal policy can make them, their imbalance, and a bound on it.
+
+All in integers, without a solver.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 MOST_REQUESTS = 2_000
 MOST_LOADS = 20_000_000
 """Runs with more loads, one per worker and iteration, are refused: their tables fill the memory."""
+
+FORCED = (
+    "iterations whose active requests are forced: until the slots are full every maximal policy "
+    "admits at once, and the fullest worker holds the largest request and the mean at least"
+)
 
 
 def releases(trace: Trace, cluster: Cluster) -> Ints:
@@ -119,3 +127,41 @@ def total_imbalance(trace: Trace, cluster: Cluster, schedule: Schedule) -> int:
         length = int(trace.decode_tokens[j])
         loads[g, k : k + length] += trace.prompt_tokens[j] + np.arange(length)
     return int((cluster.workers * loads.max(axis=0) - loads.sum(axis=0)).sum())
+
+
+def imbalance_bound(trace: Trace, cluster: Cluster) -> int:
+    """Return a lower bound on the total imbalance of any maximal policy, in tokens.
+
+    As long as all requests released so far have been admitted at once because they fit, the set
+    of active requests is the same under every maximal policy. There the peak is at least the
+    largest load of a single request, and the mean load rounded up. From the first iteration in
+    which more are active or released than there are slots, the bound adds 0: it is weak for
+    saturated runs.
+
+    Parameters
+    ----------
+    trace
+        The requests, with releases by iteration.
+    cluster
+        The workers, without KV limits.
+    """
+    release = releases(trace, cluster)
+    workers, total = cluster.workers, 0
+    ends = release + trace.decode_tokens
+    k = int(release[0]) if len(trace) else 0
+    while len(trace):
+        active = (release <= k) & (k < ends)
+        count = int(active.sum())
+        if count > cluster.total_slots:
+            break
+        if not count:
+            later = release[release > k]
+            if not len(later):
+                break
+            k = int(later[0])
+            continue
+        loads = trace.prompt_tokens[active] + k - release[active]
+        whole = int(loads.sum())
+        total += workers * max(int(loads.max()), -(-whole // workers)) - whole
+        k += 1
+    return total

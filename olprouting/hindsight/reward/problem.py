@@ -18,6 +18,7 @@ from olprouting.instances.request_curves import (
     first_token_delay,
     parse_kernel,
 )
+from olprouting.instances.reward import latency_limit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -167,10 +168,7 @@ class HindsightProblem:
     @property
     def latency_limits(self) -> tuple[int, int]:
         """Return the largest whole latencies that meet t1 and t2."""
-        t1, t2 = (
-            int(np.floor(t)) if self.inclusive else int(np.ceil(t)) - 1 for t in (self.t1, self.t2)
-        )
-        return t1, t2
+        return latency_limit(self.t1, self.inclusive), latency_limit(self.t2, self.inclusive)
 
     def classes(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Return classes of identical devices: class of each device, count, slots, KV tokens."""

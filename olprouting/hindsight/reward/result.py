@@ -12,9 +12,10 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.files import drawn, write_parts
-from olprouting.hindsight.certificate import PriceCertificate, exact_bound, rounded_prices
-from olprouting.hindsight.problem import HindsightProblem
-from olprouting.hindsight.schedule import Schedule, exact_value, require_feasible
+from olprouting.hindsight.reward.certificate import PriceCertificate, exact_bound, rounded_prices
+from olprouting.hindsight.reward.check import exact_value, require_feasible
+from olprouting.hindsight.reward.problem import HindsightProblem
+from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import StopReason
 from olprouting.instances.documents import (
     aligned,

@@ -1,10 +1,10 @@
 """The Lagrangian dual of the hindsight program, minimised through smoothed versions of it.
 
-UB(p) (`olprouting.hindsight.certificate`) is convex but has kinks everywhere. With a width w > 0,
-(max_i m_i)+ is replaced by w * log(1 + sum_i exp(m_i / w)), which is smooth, lies above it by at
-most w * log(1 + number of starts), and whose gradient is capacity minus the use of a *fractional*
-schedule: every start with its softmax share. A quasi-Newton method minimises it for falling w; the
-shares tell the schedule search when each request should start.
+UB(p) (`olprouting.hindsight.reward.certificate`) is convex but has kinks everywhere. With a width
+w > 0, (max_i m_i)+ is replaced by w * log(1 + sum_i exp(m_i / w)), which is smooth, lies above it
+by at most w * log(1 + number of starts), and whose gradient is capacity minus the use of a
+*fractional* schedule: every start with its softmax share. A quasi-Newton method minimises it for
+falling w; the shares tell the schedule search when each request should start.
 
 Long traces start coarse: one price for `stride` periods, and only every `stride`-th start. The
 exact UB is evaluated at every point of the fine stages, and at the end of each coarse one.
@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from olprouting.hindsight.dual_kernels import Starts, smoothed
-from olprouting.hindsight.quasi_newton import descend
+from olprouting.hindsight.reward.dual_kernels import Starts, smoothed
+from olprouting.hindsight.reward.quasi_newton import descend
+from olprouting.instances.reward import PerTerm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy.typing as npt
 
-    from olprouting.hindsight.problem import HindsightProblem
+    from olprouting.hindsight.reward.problem import HindsightProblem
 
     Floats = npt.NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def starts_of(problem: HindsightProblem) -> Starts:
         active=problem.active,
         decode=problem.decode_tokens.copy(),
         arrival=problem.arrival_period - 1,
-        weights=np.array(list(problem.weights.to_document().values()), np.float64),
+        weights=PerTerm(**problem.weights.to_document()),
         periods=problem.periods,
         delay=problem.delay,
         end_limit=end_limit,

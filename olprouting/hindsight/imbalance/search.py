@@ -8,9 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.hindsight.forced_bound import FORCED, imbalance_bound
-from olprouting.hindsight.imbalance_result import ImbalanceResult
-from olprouting.hindsight.imbalance_run import longest_run, run_fault, total_imbalance
+from olprouting.hindsight.imbalance.result import ImbalanceResult
+from olprouting.hindsight.imbalance.run import (
+    FORCED,
+    imbalance_bound,
+    longest_run,
+    run_fault,
+    total_imbalance,
+)
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import StopReason
 from olprouting.instances._checks import positive
@@ -65,8 +70,6 @@ def hindsight_imbalance(
         If the trace has no releases by iteration, workers have KV limits, the run would be too
         large, or no maximal policy can make the run to start with.
     """
-    from olprouting.hindsight.imbalance_search import RunSearch
-
     began = time.perf_counter()
     positive("time_limit_s", time_limit_s, zero_allowed=True)
     iterations = longest_run(trace, cluster)
@@ -110,3 +113,70 @@ def hindsight_imbalance(
     return ImbalanceResult(
         trace, cluster, bound, proven_by, total, schedule, reason, time_limit_s, wall_s
     )
+
+
+class RunSearch:
+    """All runs that a maximal policy can make, tried or cut off by a bound.
+
+    Parameters
+    ----------
+    trace
+        At least one request, with releases by iteration.
+    cluster
+        The workers, without KV limits.
+    iterations
+        K, by which every maximal policy is done.
+    start
+        A run to begin with, which a maximal policy can make, or None.
+    """
+
+    def __init__(
+        self, trace: Trace, cluster: Cluster, iterations: int, start: Schedule | None
+    ) -> None:
+        from olprouting.hindsight.imbalance import search_kernels as kernels
+
+        count, workers = len(trace), cluster.workers
+        prompt, decode = trace.prompt_tokens, trace.decode_tokens
+        work = decode * prompt + decode * (decode - 1) // 2
+        assert trace.release_iteration is not None
+        self._given = kernels.Requests(prompt, decode, trace.release_iteration, work, cluster.slots)
+        self._branch = kernels.Branch(
+            depth=np.zeros(1, np.int64),
+            placed=np.full(count, -1),
+            worker=np.full(count, -1),
+            start=np.full(count, -1),
+            load=np.zeros((workers, iterations + 1), np.int64),
+            peak=np.zeros(iterations + 1, np.int64),
+        )
+        tables = [np.zeros((count, max(count, workers)), np.int64) for _ in range(4)]
+        self._open = kernels.Open(*np.zeros((4, count), np.int64), *tables)
+        self._best = kernels.Best(np.zeros(1, np.int64), np.full(count, -1), np.full(count, -1))
+        self._best.peaks[0] = np.iinfo(np.int64).max
+        if start is not None:
+            self._best.peaks[0] = self._peaks(total_imbalance(trace, cluster, start))
+            self._best.worker[:], self._best.start[:] = start.device, start.start_period
+        kernels.open_level(self._given, self._branch, self._open)
+
+    def go_on(self, steps: int) -> bool:
+        """Take so many steps; return whether all is done."""
+        from olprouting.hindsight.imbalance.search_kernels import search
+
+        return search(self._given, self._branch, self._open, self._best, steps)
+
+    @property
+    def best(self) -> Schedule | None:
+        """The best run so far."""
+        if self._best.worker[0] < 0:
+            return None
+        return Schedule(self._best.worker.copy(), self._best.start.copy())
+
+    @property
+    def bound_tokens(self) -> int:
+        """No run has a smaller total."""
+        from olprouting.hindsight.imbalance.search_kernels import least_open
+
+        least = least_open(self._given, self._branch, self._open, self._best)
+        return len(self._given.slots) * int(least) - int(self._given.work.sum())
+
+    def _peaks(self, total: int) -> int:
+        return (total + int(self._given.work.sum())) // len(self._given.slots)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.hindsight.imbalance_run import run_fault, total_imbalance
+from olprouting.hindsight.imbalance.run import run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
 
 if TYPE_CHECKING:
     from olprouting.engine import SimulationResult
-    from olprouting.hindsight.imbalance_result import ImbalanceResult
+    from olprouting.hindsight.imbalance.result import ImbalanceResult
     from olprouting.instances import Cluster, Trace
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Floats, Ints, compiled, kernel
+from olprouting.instances.reward import PerTerm, reward_terms, weighted
 from olprouting.prices.pricing_kernels import prefix_sums, price_between
 
 CUT = 15.0
@@ -28,7 +29,7 @@ class Starts(NamedTuple):
     tokens, active, decode, arrival
         KV tokens at age 0, active periods, decode tokens, and first period; shape (J,).
     weights
-        alpha, beta, gamma, sigma, zeta1, zeta2.
+        Of the reward, doubles.
     periods
         T.
     delay
@@ -43,7 +44,7 @@ class Starts(NamedTuple):
     active: Ints
     decode: Ints
     arrival: Ints
-    weights: Floats
+    weights: PerTerm
     periods: int
     delay: int
     end_limit: int
@@ -51,18 +52,22 @@ class Starts(NamedTuple):
     kv_limit: Ints
 
 
-@inlined
+terms_of = kernel(reward_terms)
+sum_of = kernel(weighted)
+
+
+@kernel
 def start_reward(starts: Starts, j: int, k: int) -> float:
     """Return r of starting request j at period k; it never rises with k."""
-    w, o = starts.weights, starts.decode[j]
-    left = starts.periods - k - starts.delay
-    reward = w[0] * min(o, left) + w[1] * max(left - o, 0) + w[2] * left + w[3]
-    waited = k + starts.delay - starts.arrival[j]
-    if waited + o <= starts.end_limit:
-        reward += w[4]
-    if waited <= starts.first_limit:
-        reward += w[5]
-    return float(reward)
+    terms = terms_of(
+        starts.decode[j],
+        starts.arrival[j],
+        k + starts.delay,
+        starts.periods - 1,
+        starts.end_limit,
+        starts.first_limit,
+    )
+    return float(sum_of(starts.weights, terms))
 
 
 @compiled
@@ -107,7 +112,7 @@ def smoothed(
     classes, periods = prices.shape[1], starts.periods
     sums = np.empty((3, classes, periods + 1))
     prefix_sums(prices[0], prices[1], 0, periods, sums)
-    use[:] = 0.0
+    use.fill(0.0)
     margins = np.empty((classes, periods))
     places = np.empty((classes, periods), np.int64)
     counts = np.empty(classes, np.int64)
