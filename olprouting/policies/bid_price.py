@@ -16,6 +16,7 @@ from olprouting.prices import (
     DescentOptions,
     PriceOptions,
     RateGuard,
+    compile_run,
     exact_prices,
     pairs_to_record,
     remaining_starts,
@@ -128,6 +129,7 @@ class BidPriceRule(PeriodRule):
 
     def _prices(self, devices: DeviceView) -> BidPrices:
         if self.prices is None:
+            compile_run()
             learning, receding = self.learning, self.options.receding
             self.prices = BidPrices(
                 devices.slots,

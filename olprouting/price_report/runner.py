@@ -10,9 +10,11 @@ from olprouting.engine import Clock, DecisionEvent, KvOptions, SimulationResult,
 from olprouting.errors import InputError
 from olprouting.exact.period.check_period import fits_whole
 from olprouting.policies.bid_price import BidPriceRule
+from olprouting.policies.period_rule import PeriodRule
 from olprouting.policies.period_situation import period_of
 from olprouting.price_report.run_outcome import RunOutcome
 from olprouting.price_report.sampled_period import SampledPeriod, sampled_period
+from olprouting.prices import compile_run
 
 if TYPE_CHECKING:
     from olprouting.engine.reservoir import Reservoir
@@ -60,6 +62,8 @@ class Runner:
     def run(self, rule: Policy, periods: Reservoir[SampledPeriod] | None) -> SimulationResult:
         """Run a rule; its warnings become notices."""
         self.route_s, self.update_s = [], []
+        if isinstance(rule, PeriodRule):
+            compile_run()
 
         def on_decision(event: DecisionEvent) -> None:
             self.route_s.append(event.dispatch_s)

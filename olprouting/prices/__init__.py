@@ -1,17 +1,16 @@
 """Bid prices: what a slot and a KV token are worth, learned from history."""
 
-from olprouting.prices.bid_prices import BidPrices, PriceOptions
-from olprouting.prices.columns import Columns, Positions, make_columns, no_columns
+from olprouting.prices.bid_prices import BidPrices, PriceOptions, compile_run
+from olprouting.prices.columns import Columns, Positions, SaaProblem, make_columns, no_columns
 from olprouting.prices.descent import DescentOptions, Iterate, StepRule, learn_prices, value_at
 from olprouting.prices.exact_minimum import exact_prices
 from olprouting.prices.history import History
-from olprouting.prices.problem import SaaProblem
 from olprouting.prices.rate_guard import RateGuard, RateShift, rate_increase_p_value
 from olprouting.prices.result import PriceResult
 from olprouting.prices.routing import greedy_admission
 from olprouting.prices.routing_kernels import pairs_to_record, request_margins
 from olprouting.prices.scaling import ClippedRewardsWarning, Scaling, automatic_normalizer
-from olprouting.prices.scarcity import Remaining, Residuals, remaining_starts
+from olprouting.prices.scarcity import Remaining, ResidualCapacity, remaining_starts
 
 __all__ = [
     "BidPrices",
@@ -26,11 +25,12 @@ __all__ = [
     "RateGuard",
     "RateShift",
     "Remaining",
-    "Residuals",
+    "ResidualCapacity",
     "SaaProblem",
     "Scaling",
     "StepRule",
     "automatic_normalizer",
+    "compile_run",
     "exact_prices",
     "greedy_admission",
     "learn_prices",

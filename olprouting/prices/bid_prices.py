@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,14 +14,15 @@ from olprouting.prices.columns import Positions
 from olprouting.prices.descent import DescentOptions, learn_prices
 from olprouting.prices.descent_kernels import descend
 from olprouting.prices.history import History
-from olprouting.prices.routing_kernels import request_margins
+from olprouting.prices.routing import greedy_admission
+from olprouting.prices.routing_kernels import pairs_to_record, request_margins
 from olprouting.prices.scaling import Scaling, automatic_normalizer
-from olprouting.prices.scarcity import Residuals
+from olprouting.prices.scarcity import ResidualCapacity
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from olprouting.prices.problem import SaaProblem
+    from olprouting.prices.columns import SaaProblem
     from olprouting.prices.result import PriceResult
 
     Floats = npt.NDArray[np.float64]
@@ -120,7 +122,7 @@ class BidPrices:
         options: PriceOptions | None = None,
     ) -> None:
         self.options = options or PriceOptions()
-        self.residuals = Residuals(slots, kv_tokens, periods, self.options.positions)
+        self.residuals = ResidualCapacity(slots, kv_tokens, periods, self.options.positions)
         self.history = History(
             kernel=self.options.kernel,
             age_offset=self.options.age_offset,
@@ -145,7 +147,7 @@ class BidPrices:
         return len(self.batch)
 
     def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
-        """Take over the residuals of period k and those after it (`Residuals.observe`)."""
+        """Take over the residuals of period k and those after it (`ResidualCapacity.observe`)."""
         self.residuals.observe(period, slots, kv_tokens)
 
     def record(
@@ -263,3 +265,15 @@ class BidPrices:
 
 _FEW = 32
 """Columns without which no share of clipped rewards is worth a warning."""
+
+
+@functools.cache
+def compile_run() -> None:
+    """Compile or load what a run by bid prices needs, so that no reported time holds it."""
+    rng, one = np.random.default_rng(0), np.ones(1, np.int64)
+    prices = BidPrices(one, 4 * one, 2)
+    prices.record(1.0, 0, 1, 1, 1)
+    prices.update(1.0, rng)
+    margins = prices.margins(1, np.ones(1), one, one)
+    greedy_admission(margins, one, one, one[:, None], one[:, None], rng=rng)
+    pairs_to_record(margins, one > 1, False, True, rng, one.copy(), one.copy())

@@ -1,4 +1,4 @@
-"""Columns: what starting a request on a device earns and what it uses.
+"""Columns, what starting a request on a device earns and uses, and the dual of a sample of them.
 
 The column of starting a request at period k on device g has the reward r, and uses in each active
 period one slot and m(age) KV tokens of that device (`olprouting.instances.request_curves`). The KV
@@ -84,6 +84,46 @@ class Columns(NamedTuple):
         return Columns(
             reward[chosen], device[chosen], first[chosen], active[chosen], tokens[chosen]
         )
+
+
+class SaaProblem(NamedTuple):
+    """f(p) = d'p + mean over the columns of (r - a'p)+, for compiled code.
+
+    Rewards, KV tokens and d are in the units of `olprouting.prices.scaling`: r is
+    min(reward / reward_normalizer, reward_ceiling), a KV token weighs `mem_scale`, and
+
+        d of slots = slots * slot_factor,    d of memory = kv_tokens * kv_factor.
+
+    Source: bid-price paper, equations (6) and (11).
+
+    Attributes
+    ----------
+    columns
+        The history, shape (N,) each.
+    slots, kv_tokens
+        Residual capacities, float64, >= 0, shape (G, P), P positions.
+    slot_factor, kv_factor
+        1 / max(1, n_remain), and the same times `mem_scale`.
+    mem_scale
+        Weight of a KV token, > 0.
+    reward_normalizer
+        > 0.
+    reward_ceiling
+        Largest normalised reward; infinity where rewards are not clipped.
+    width
+        Positions in use, 1..P. Columns end there, and residuals beyond it are 0, so that prices
+        beyond it stay as they are.
+    """
+
+    columns: Columns
+    slots: Floats
+    kv_tokens: Floats
+    slot_factor: float
+    kv_factor: float
+    mem_scale: float
+    reward_normalizer: float
+    reward_ceiling: float
+    width: int
 
 
 def make_columns(

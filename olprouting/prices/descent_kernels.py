@@ -20,7 +20,7 @@ from olprouting.compiling import Floats, Ints, compiled, kernel
 from olprouting.prices.pricing_kernels import end_of, normalised
 
 if TYPE_CHECKING:
-    from olprouting.prices.problem import SaaProblem
+    from olprouting.prices.columns import SaaProblem
 
 DIGIT_BITS: Final = 8
 DIGITS: Final = 1 << DIGIT_BITS
@@ -397,27 +397,32 @@ def squared_length(
         count = segments[0, q] if q >= 0 else 0
         if low < high and count > 0:
             start = mean_kv * (segments[1, q] + count * low)
+            square += squares(batch, slots, low, high, problem.slot_factor, mean * count, 0.0)
             square += squares(
-                batch[low:high], slots[low:high], problem.slot_factor, mean * count, 0.0
-            )
-            square += squares(
-                memory[low:high], kv_tokens[low:high], problem.kv_factor, start, mean_kv * count
+                memory, kv_tokens, low, high, problem.kv_factor, start, mean_kv * count
             )
         elif low < high:
             for g in range(low // positions, (high - 1) // positions + 1):
                 i, j = max(low, live[0, g]), min(high, live[1, g])
                 if i < j:
-                    square += squares(batch[i:j], slots[i:j], problem.slot_factor, 0.0, 0.0)
-                    square += squares(memory[i:j], kv_tokens[i:j], problem.kv_factor, 0.0, 0.0)
+                    square += squares(batch, slots, i, j, problem.slot_factor, 0.0, 0.0)
+                    square += squares(memory, kv_tokens, i, j, problem.kv_factor, 0.0, 0.0)
     return square
 
 
 @kernel
-def squares(prices: Floats, residual: Floats, factor: float, used: float, slope: float) -> float:
-    """Sum the squares of factor * residual - used - slope * i where a step would move the price."""
+def squares(
+    prices: Floats, residual: Floats, low: int, high: int, factor: float, used: float, slope: float
+) -> float:
+    """Sum the squares of the subgradient on coordinates low..high-1 where it would move a price.
+
+    It is factor * residual - used - slope * (i - low) there.
+    """
     square = 0.0
-    for i in range(len(prices)):
-        gradient = factor * residual[i] - used - slope * i
-        if prices[i] > 0.0 or gradient < 0.0:
+    first = np.uint64(low)
+    for i in range(high - low):
+        at = first + np.uint64(i)
+        gradient = factor * residual[at] - used - slope * i
+        if prices[at] > 0.0 or gradient < 0.0:
             square += gradient * gradient
     return square

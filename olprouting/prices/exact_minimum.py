@@ -12,14 +12,14 @@ from olprouting.exact.options import DEFAULT_SOLVER
 from olprouting.exact.period.columns import binding_rows
 from olprouting.exact.period.saa import SaaResult, solve_saa
 from olprouting.instances import StopReason
-from olprouting.prices.descent import check_problem, scaling_of, value_at
+from olprouting.prices.descent import check_problem, compile_evaluation, scaling_of, value_at
 from olprouting.prices.result import PriceResult, verdict
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.exact.options import SolveOptions
-    from olprouting.prices.problem import SaaProblem
+    from olprouting.prices.columns import SaaProblem
 
     Floats = npt.NDArray[np.float64]
     Ints = npt.NDArray[np.int64]
@@ -51,6 +51,7 @@ def exact_prices(
     PriceResult
         Of kind ``"exact"``. If the solver stopped early, p = 0 and the reason says so.
     """
+    compile_evaluation()
     began = time.perf_counter()
     check_problem(problem)
     columns, scaling = problem.columns, scaling_of(problem)

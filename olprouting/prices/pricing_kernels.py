@@ -19,7 +19,7 @@ import numpy as np
 from olprouting.compiling import Floats, compiled, kernel
 
 if TYPE_CHECKING:
-    from olprouting.prices.problem import SaaProblem
+    from olprouting.prices.columns import SaaProblem
 
 
 @kernel

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError, member_named
-from olprouting.prices.columns import Columns, Positions, parse_positions
-from olprouting.prices.problem import SaaProblem
+from olprouting.prices.columns import Columns, Positions, SaaProblem, parse_positions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -82,7 +81,7 @@ _NEEDS = {
 }
 
 
-class Residuals:
+class ResidualCapacity:
     """Residual capacities on the positions of the prices, kept up to date without copies.
 
     On absolute positions, periods that have passed keep what was left of them (paper). On relative

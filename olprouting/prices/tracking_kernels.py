@@ -17,7 +17,7 @@ from olprouting.prices.descent_kernels import descent_step, draw, live_ranges, l
 from olprouting.prices.pricing_kernels import all_margins, end_of, full_sample_value, normalised
 
 if TYPE_CHECKING:
-    from olprouting.prices.problem import SaaProblem
+    from olprouting.prices.columns import SaaProblem
 
 
 @compiled

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from olprouting.prices import Residuals, SaaProblem, Scaling, make_columns
+from olprouting.prices import ResidualCapacity, SaaProblem, Scaling, make_columns
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -47,7 +47,9 @@ class Case(NamedTuple):
         )
 
     def problem(self, scaling: Scaling = UNSCALED) -> SaaProblem:
-        residuals = Residuals([1] * len(self.slots), [1] * len(self.slots), self.slots.shape[1])
+        residuals = ResidualCapacity(
+            [1] * len(self.slots), [1] * len(self.slots), self.slots.shape[1]
+        )
         residuals.slots, residuals.kv_tokens = self.slots.copy(), self.kv_tokens.copy()
         residuals.width = self.width
         return residuals.problem(self.columns(), self.n_remain, scaling)

@@ -22,7 +22,7 @@ from olprouting.prices import (
     value_at,
 )
 from olprouting.prices.descent_kernels import descend, draw, sort_by_digits
-from olprouting.prices.scarcity import Residuals
+from olprouting.prices.scarcity import ResidualCapacity
 
 TOLERANCE = 1e-9
 
@@ -35,7 +35,7 @@ def generator(seed: int = 1) -> np.random.Generator:
 def e3() -> SaaProblem:
     """max 5x + 4y, x+y <= 10 slots, 6x+4y <= 48 tokens, x,y <= 20, as 40 columns; f = 44/40."""
     columns = make_columns([5.0] * 20 + [4.0] * 20, 0, 1, [5] * 20 + [3] * 20, 1)
-    return Residuals([10], [48], 1).problem(columns, 40, Scaling())
+    return ResidualCapacity([10], [48], 1).problem(columns, 40, Scaling())
 
 
 def dense_step(

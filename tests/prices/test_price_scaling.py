@@ -16,7 +16,7 @@ from olprouting.instances import SloWeights
 from olprouting.prices import (
     ClippedRewardsWarning,
     DescentOptions,
-    Residuals,
+    ResidualCapacity,
     Scaling,
     automatic_normalizer,
     exact_prices,
@@ -170,14 +170,14 @@ def test_remaining_starts_by_rule() -> None:
 
 @pytest.mark.parametrize(("n_remain", "divisor"), [(0, 1), (0.5, 1), (1, 1), (40, 40)])
 def test_scarcity_divides_by_at_least_one(n_remain: float, divisor: float) -> None:
-    problem = Residuals([8], [90], 3).problem(no_columns(), n_remain, Scaling(5.0, 0.5))
+    problem = ResidualCapacity([8], [90], 3).problem(no_columns(), n_remain, Scaling(5.0, 0.5))
     assert problem.slot_factor == 1 / divisor
     assert problem.kv_factor == 0.5 / divisor
 
 
 def test_passed_periods_keep_their_unused_capacity() -> None:
     """Absolute positions; catches residuals written from position 0 on."""
-    residuals = Residuals([9, 9], [90, 80], 4)
+    residuals = ResidualCapacity([9, 9], [90, 80], 4)
     slots, kept = residuals.slots, residuals.kv_tokens
     residuals.observe(1, [[5, 6, 7, 8]] * 2, [[50, 60, 70, 80]] * 2)
     residuals.observe(3, [[1, -2], [3, 4]], [[10, 20], [30, 40]])
@@ -189,7 +189,7 @@ def test_passed_periods_keep_their_unused_capacity() -> None:
 
 
 def test_relative_positions_are_as_many_as_periods_remain() -> None:
-    residuals = Residuals([9], [90], 4, "relative")
+    residuals = ResidualCapacity([9], [90], 4, "relative")
     residuals.observe(3, [[1, 2]], [[10, 20]])
     assert residuals.width == 2
     assert residuals.slots[0].tolist() == [1, 2, 0, 0]  # beyond the width prices do not fall
@@ -204,10 +204,10 @@ def test_relative_positions_are_as_many_as_periods_remain() -> None:
 @pytest.mark.parametrize("period", [0, 5])
 def test_bad_residuals_are_refused(period: int) -> None:
     with pytest.raises(InputError, match="period"):
-        Residuals([9], [90], 4).observe(period, [[1]], [[1]])
+        ResidualCapacity([9], [90], 4).observe(period, [[1]], [[1]])
     with pytest.raises(InputError, match=r"slots must have shape \(1, 2\)"):
-        Residuals([9], [90], 4).observe(3, [[1]], [[1, 2]])
+        ResidualCapacity([9], [90], 4).observe(3, [[1]], [[1, 2]])
     with pytest.raises(InputError, match="n_remain"):
-        Residuals([9], [90], 4).problem(no_columns(), -1, Scaling())
+        ResidualCapacity([9], [90], 4).problem(no_columns(), -1, Scaling())
     with pytest.raises(InputError, match="one capacity for each device"):
-        Residuals([9], [90, 90], 4)
+        ResidualCapacity([9], [90, 90], 4)
