@@ -80,7 +80,7 @@ class Annealing:
             latest=np.full((len(kind), periods), -1),
         )
         for j in np.flatnonzero(start >= 0).tolist():
-            put(starts, self._soft, j, device[j], start[j])
+            put(self._starts, self._soft, j, device[j], start[j])
 
     def run(
         self,

@@ -10,13 +10,14 @@ sum ends as soon as the proposal is lost.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled, kernel, summing_kernel
 from olprouting.hindsight.reward.dual_kernels import Starts, first_start, start_reward
 from olprouting.hindsight.reward.schedule_kernels import earliest_fit, insert, take
+from olprouting.structs import Struct
 
 CHUNK = 48
 """Periods after which a sum is compared with its limit."""
@@ -28,7 +29,8 @@ TRIES = 8
 """Moments looked at for one at which a slot is free."""
 
 
-class Soft(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Soft(Struct):
     """A schedule that may overload devices.
 
     Attributes

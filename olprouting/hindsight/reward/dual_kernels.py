@@ -9,19 +9,21 @@ part bounds all their margins from above.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled, kernel
 from olprouting.instances.reward import PerTerm, reward_terms, weighted
 from olprouting.prices.pricing_kernels import prefix_sums, price_between
+from olprouting.structs import Struct
 
 CUT = 15.0
 """Starts whose margin is that many smoothing widths below the best have a share below 4e-7."""
 
 
-class Starts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Starts(Struct):
     """What a start of each request is worth and uses; periods are counted from 0.
 
     Attributes
