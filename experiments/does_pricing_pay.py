@@ -16,10 +16,10 @@ import pandas as pd
 import typer
 
 import olprouting as olp
-from olprouting.price_report import RunOutcome, poisson_by_period, require_equal_limits
+from olprouting.price_report import RunOutcome, require_equal_limits
 from olprouting.prices import ClippedRewardsWarning
 from olprouting.studies.summary import t_interval
-from olprouting.traces import profile_names
+from olprouting.traces import poisson_by_period, profile_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli.command import command, option, take
 from olprouting.cli.saving import Saving, make_folder, own_file, own_folder
 from olprouting.cli.tables import print_table
+from olprouting.options import EvaluationOptions
 
 if TYPE_CHECKING:
     from olprouting.forecast_report import ForecastReport
-    from olprouting.instances import Trace
 
 forecast_app = typer.Typer(
     name="forecast", help="Judge and train forecasts of completions.", no_args_is_help=True
 )
 
-WindowOption = Annotated[int, typer.Option("--horizon", min=1, help="Horizon H of the forecast.")]
+WindowOption = Annotated[int, option(EvaluationOptions, "horizon", panel="")]
 ForecastsOption = Annotated[
     str | None,
     typer.Option(
@@ -29,10 +31,6 @@ ForecastsOption = Annotated[
         show_default=False,
     ),
 ]
-TrainShareOption = Annotated[
-    float, typer.Option(help="First share of the requests trains; the others are asked about.")
-]
-QueriesOption = Annotated[str, typer.Option(help="(request, age) pairs to ask about, or all.")]
 FolderOption = Annotated[
     Path | None,
     typer.Option("--out", help="Folder for tables and figure.", show_default=False),
@@ -41,15 +39,13 @@ ModelOption = Annotated[Path, typer.Option("--out", help="File for the model (JS
 
 
 @forecast_app.command()
+@command
 def evaluate(
     context: typer.Context,
-    trace: o.TraceOption = o.DEFAULT_TRACE,
-    columns: o.ColumnsOption = None,
-    horizon: WindowOption = 80,
+    *,
+    workload: o.RequestsInOrder,
     forecasts: ForecastsOption = None,
-    train_share: TrainShareOption = 0.5,
-    requests: o.RequestsOption = None,
-    queries: QueriesOption = "50000",
+    judging: Annotated[EvaluationOptions, take("horizon", "train_share", "sample")],
     seed: o.SeedOption = 0,
     out: FolderOption = None,
     as_json: o.JsonOption = False,
@@ -59,14 +55,12 @@ def evaluate(
     from olprouting.cli.progress import progress_bar
     from olprouting.forecast_report import DEFAULT_FORECASTS, evaluate_forecasts
 
-    requests_in_order = _requests(trace, requests, seed, columns)
+    trace = o.load_workload(workload, seed).trace
     with progress_bar() as advance:
         report = evaluate_forecasts(
-            requests_in_order,
+            trace,
             o.names(forecasts) or DEFAULT_FORECASTS,
-            horizon=horizon,
-            train_share=train_share,
-            sample=o.number_or_all("--queries", queries),
+            **asdict(judging),
             seed=seed,
             on_progress=advance,
         )
@@ -81,22 +75,22 @@ def evaluate(
 
 
 @forecast_app.command()
+@command
 def train(
     context: typer.Context,
+    *,
     out: ModelOption,
-    trace: o.TraceOption = o.DEFAULT_TRACE,
-    columns: o.ColumnsOption = None,
-    horizon: WindowOption = 80,
-    requests: o.RequestsOption = None,
+    workload: o.RequestsInOrder,
+    horizon: WindowOption = EvaluationOptions.horizon,
     seed: o.SeedOption = 0,
 ) -> None:
     """Train the learned forecast on a trace and save it, for --forecast learned:FILE."""
     make_folder(out.parent)
-    out = own_file(context, out, (trace,))
+    out = own_file(context, out, (workload.source,))
     from olprouting.cli.progress import progress_bar
     from olprouting.forecasts.learned import train_learned
 
-    history = _requests(trace, requests, seed, columns)
+    history = o.load_workload(workload, seed).trace
     with progress_bar() as advance:
         model = train_learned(history, horizon, seed=seed, on_progress=advance)
     saving = Saving()
@@ -106,10 +100,6 @@ def train(
         f"({model.provenance['rows']} rows), horizon {horizon}"
     )
     saving.end()
-
-
-def _requests(name: str, requests: int | None, seed: int, columns: str | None) -> Trace:
-    return o.load_workload(name, requests, "backlog", 1, seed, columns=columns).trace
 
 
 def _print(report: ForecastReport) -> None:

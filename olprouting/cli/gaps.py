@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli.command import command, take
 from olprouting.cli.saving import FOR_VERIFY, Saving, own_folder
 from olprouting.cli.tables import print_table
 from olprouting.files import replacing
+from olprouting.options import ClusterOptions, ForecastOptions, GapOptions, PolicyOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,48 +27,38 @@ PoliciesOption = Annotated[
     str | None,
     typer.Option(help="Comma-separated rules, or FILE.py:function; all built-in ones by default."),
 ]
-DecisionsOption = Annotated[str, typer.Option(help="Decisions to solve per rule, or all.")]
-JudgedByOption = Annotated[
-    str,
-    typer.Option(
-        help="Program that judges: own (H=0 for rules without lookahead), myopic, horizon, both."
-    ),
-]
-TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per exact solve.")]
 OutOption = Annotated[
     Path | None,
     typer.Option(help="Folder for tables, figure and certificates.", show_default=False),
 ]
+Rules = Annotated[
+    PolicyOptions,
+    take(
+        *("horizon", "beta", "gamma", "r_max", "s_greedy", "br_growth", "growth", "ties"),
+        *("solver", "formulation"),
+    ),
+]
+Judging = Annotated[
+    GapOptions,
+    take(
+        *("decisions", "judged_by", "time_limit_s"),
+        decisions={"default": 30},
+        time_limit_s={"default": 2.0},
+    ),
+]
 
 
+@command
 def gaps(
     context: typer.Context,
-    trace: o.TraceOption = o.DEFAULT_TRACE,
-    columns: o.ColumnsOption = None,
+    *,
+    workload: o.RequestsReleased,
+    cluster: Annotated[ClusterOptions, take("workers", "slots", "step_time")],
     policies: PoliciesOption = None,
-    workers: o.WorkersOption = 8,
-    slots: o.SlotsOption = 72,
-    requests: o.RequestsOption = None,
-    waiting: o.WaitingOption = 32,
-    arrivals: o.ArrivalsOption = "backlog",
-    horizon: o.HorizonOption = 80,
-    beta: o.BetaOption = 43.0,
-    gamma: o.GammaOption = 0.86,
-    r_max: o.RMaxOption = 4,
-    s_greedy: o.SGreedyOption = 7,
-    br_growth: o.BrGrowthOption = "frozen",
-    growth: o.GrowthOption = "growing",
-    forecast: o.ForecastOption = "oracle",
-    projection: o.ProjectionOption = "cutoff",
-    history: o.HistoryOption = 0,
-    refresh: o.RefreshOption = "iteration",
-    ties: o.TiesOption = "random",
-    decisions: DecisionsOption = "30",
-    judged_by: JudgedByOption = "own",
-    solver: o.SolverOption = "auto",
-    formulation: o.FormulationOption = None,
-    time_limit: TimeLimitOption = 2.0,
-    step_time: o.StepTimeOption = "balance-authors",
+    rules: Rules,
+    forecast: Annotated[ForecastOptions, take("forecast")],
+    projecting: o.Projecting,
+    judging: Judging,
     seed: o.SeedOption = 0,
     out: OutOption = None,
     as_json: o.JsonOption = False,
@@ -79,37 +72,20 @@ def gaps(
     from olprouting.cli.progress import announce_compilation, progress_bar
     from olprouting.forecasts import make_forecast
     from olprouting.gaps import DEFAULT_POLICIES, measure_gaps
-    from olprouting.policies import PolicyOptions
 
-    rule_options = PolicyOptions(
-        ties=ties,
-        horizon=horizon,
-        beta=beta,
-        gamma=gamma,
-        r_max=r_max,
-        s_greedy=s_greedy,
-        br_growth=br_growth,
-        solver=solver,
-        formulation=formulation,
-        time_limit_s=time_limit,
-        growth=growth,
-    )
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history, columns=columns)
-    known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
+    trace, history, backlog = o.load_workload(workload, seed)
+    known = make_forecast(forecast.name, history, horizon=rules.horizon, seed=seed)
     announce_compilation()
     with progress_bar() as advance:
         report = measure_gaps(
-            workload.trace,
-            o.make_cluster(workers, slots, step_time),
+            trace,
+            cluster.cluster(),
             o.names(policies) or DEFAULT_POLICIES,
-            options=rule_options,
-            decisions=o.number_or_all("--decisions", decisions),
-            judged_by=judged_by,
-            backlog=workload.backlog,
+            options=replace(rules, time_limit_s=judging.time_limit_s),
+            backlog=backlog,
             forecast=known,
-            projection=projection,
-            refresh=refresh,
-            time_limit_s=time_limit,
+            **asdict(projecting),
+            **asdict(judging),
             seed=seed,
             on_progress=advance,
         )

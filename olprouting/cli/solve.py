@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olprouting.cli.options import read_text
 from olprouting.cli.saving import FOR_VERIFY, Saving, own_file, refuse_same
 from olprouting.errors import InputError
 from olprouting.files import write_text
@@ -62,6 +61,7 @@ def solve(
     from olprouting.exact import SolveOptions
     from olprouting.exact.period import export_period, solve_period
     from olprouting.instances import Decision, PeriodProblem, StopReason
+    from olprouting.instances.documents import read_text
 
     text = read_text(file)
     if out is not None:

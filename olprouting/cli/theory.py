@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olprouting.cli import options as o  # noqa: TC001 - typer reads the annotations
+from olprouting.cli import options as o
+from olprouting.cli.command import command, take
 from olprouting.cli.tables import print_table
+from olprouting.options import ClusterOptions
 
 if TYPE_CHECKING:
     from olprouting.theory import StationaryImbalance, SupplyCheck, TheoremConstants
@@ -29,11 +31,12 @@ ArrivalsOption = Annotated[
 ]
 
 
+@command
 def theory(
+    *,
     prompt_law: PromptLawOption = "uniform:1:2000",
     p: CompletionOption = 0.005,
-    workers: o.WorkersOption = 8,
-    slots: o.SlotsOption = 72,
+    cluster: Annotated[ClusterOptions, take("workers", "slots")],
     arrivals_per_iteration: ArrivalsOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
@@ -50,9 +53,9 @@ def theory(
     )
 
     law = read_prompt_law(prompt_law)
-    found = constants(law, p, workers, slots)
+    found = constants(law, p, cluster.workers, cluster.slots)
     supply = None if arrivals_per_iteration is None else check_supply(found, arrivals_per_iteration)
-    exact = stationary_imbalance(law, p, workers, slots)
+    exact = stationary_imbalance(law, p, cluster.workers, cluster.slots)
     ratio = certified_ratio(found, exact)
     bounds = _bounds(found, exact, ratio, supply)
     if as_json:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         as_recorded,
         batches,
         poisson,
+        poisson_by_period,
         require_arrivals,
         spread_batches,
     )
@@ -23,20 +24,24 @@ if TYPE_CHECKING:
     from olprouting.traces.splitting import split_history
     from olprouting.traces.summary import TraceSummary, summarise
     from olprouting.traces.synthetic import from_profile, geometric, ratio
+    from olprouting.traces.workload import Workload, load_workload
     from olprouting.traces.writing import write_trace
 
 __all__ = [
     "PUBLIC_TRACES",
     "TraceSource",
     "TraceSummary",
+    "Workload",
     "as_recorded",
     "batches",
     "fetch",
     "from_profile",
     "geometric",
     "limit_tokens",
+    "load_workload",
     "min_decode_tokens",
     "poisson",
+    "poisson_by_period",
     "profile_names",
     "ratio",
     "read_trace",
@@ -51,7 +56,14 @@ __all__ = [
 ]
 
 _MODULES = {
-    "arrivals": ("as_recorded", "batches", "poisson", "require_arrivals", "spread_batches"),
+    "arrivals": (
+        "as_recorded",
+        "batches",
+        "poisson",
+        "poisson_by_period",
+        "require_arrivals",
+        "spread_batches",
+    ),
     "catalogue": ("PUBLIC_TRACES", "fetch", "resolve", "trace_names"),
     "filters": ("limit_tokens", "min_decode_tokens"),
     "profiles": ("profile_names",),
@@ -59,6 +71,7 @@ _MODULES = {
     "splitting": ("split_history",),
     "summary": ("TraceSummary", "summarise"),
     "synthetic": ("from_profile", "geometric", "ratio"),
+    "workload": ("Workload", "load_workload"),
     "writing": ("write_trace",),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
