@@ -21,7 +21,6 @@ PACKAGES = (
     ),
     "olprouting.exact.period",
     "olprouting.forecasts.learned",
-    "models",
 )
 
 

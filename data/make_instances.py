@@ -23,15 +23,14 @@ import numpy as np
 
 from olprouting.certificates import prove_decision, verify
 from olprouting.exact import SolveOptions, solve
-from olprouting.exact.period import solve_period
 from olprouting.hindsight import HindsightProblem, solve_hindsight
 from olprouting.instances import (
     WEIGHT_SETS,
     Decision,
+    DecisionResult,
     PeriodProblem,
     PeriodResult,
     SloWeights,
-    SolveResult,
     StopReason,
 )
 from olprouting.library.catalogue import FOLDERS, Entry
@@ -382,14 +381,19 @@ def best_results(instance: Instance) -> list[dict[str, Any]]:
     """Solve an instance as well as can be done in a minute."""
     options = SolveOptions(time_limit_s=LIMIT_S)
     if isinstance(instance, Decision):
-        result = solve(instance, solver="auto", options=options)
+        result = solve(instance, options=options)
         proof = prove_decision(instance, result.assignment)
         return [_record("imbalance", _lifted(result, Fraction(proof["bound"])), proof)]
     if isinstance(instance, HindsightProblem):
         return [{"program": "hindsight", "result": _hindsight(instance)}]
-    lp = solve_period(instance, options=options, test_uniqueness=False)
-    whole = solve_period(instance, form="integer", prices="lp-relaxation", options=options,
-        test_uniqueness=False)  # fmt: skip
+    lp = solve(instance, options=options, test_uniqueness=False)
+    whole = solve(
+        instance,
+        formulation="integer",
+        prices="lp-relaxation",
+        options=options,
+        test_uniqueness=False,
+    )
     return [_record("lp", lp), _record("integer", whole)]
 
 
@@ -402,19 +406,19 @@ def _hindsight(problem: HindsightProblem) -> dict[str, Any]:
     return {name: document[name] for name in document if name not in left_out}
 
 
-def _lifted(result: SolveResult, proven: Fraction) -> SolveResult:
+def _lifted(result: DecisionResult, proven: Fraction) -> DecisionResult:
     """Return the result with a bound that was proven exactly, where it is the better one."""
-    assert result.objective is not None
+    assert result.value is not None
     assert result.bound is not None
     if proven <= result.bound:
         return result
-    if float(proven) == result.objective:
-        return dataclasses.replace(result, bound=result.objective, stop_reason=StopReason.OPTIMAL)
+    if float(proven) == result.value:
+        return dataclasses.replace(result, bound=result.value, stop_reason=StopReason.OPTIMAL)
     return dataclasses.replace(result, bound=float(proven))
 
 
 def _record(
-    program: str, result: SolveResult | PeriodResult, proof: dict[str, Any] | None = None
+    program: str, result: DecisionResult | PeriodResult, proof: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return a result as the index keeps it: nothing of the run or the machine."""
     plain = dataclasses.replace(result, wall_s=0.0, build_s=0.0, limit_s=None, message="")

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 from pyomo.core.expr import LinearExpression
 
 if TYPE_CHECKING:

@@ -24,14 +24,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 from pyomo.core.expr import LinearExpression
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from models.barrier_rows import Numbers
+    from .barrier_rows import Numbers
 
 
 def build(

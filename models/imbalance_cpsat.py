@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from ortools.sat.python import cp_model
 
-from models.barrier_rows import BarrierRows, barrier_rows
-from models.imbalance_size_class import interchangeable_workers
+from .barrier_rows import BarrierRows, barrier_rows
+from .imbalance_size_class import interchangeable_workers
 
 Integers = npt.NDArray[np.int64]
 

@@ -38,10 +38,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyomo.environ as pyo
+import pyomo.core as pyo
 from pyomo.core.expr import LinearExpression
 
-from models.barrier_rows import BarrierRows, Numbers, barrier_rows
+from .barrier_rows import BarrierRows, Numbers, barrier_rows
 
 
 def build(

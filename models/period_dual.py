@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cvxpy as cp
 
-from models.period_lp import columns_of_requests
+from .period_lp import columns_of_requests
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from models.period_lp import Floats, Ints
+    from .period_lp import Floats, Ints
 
 
 class PeriodDual(NamedTuple):
@@ -43,7 +43,7 @@ def build(
     Parameters
     ----------
     rewards, usage, capacity, request, limit
-        As in `models.period_lp.build`.
+        As in `period_lp.build`.
     """
     price: Any = cp.Variable(len(capacity), nonneg=True, name="price")
     option_value: Any = cp.Variable(len(limit), nonneg=True, name="option_value")

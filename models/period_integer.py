@@ -18,15 +18,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import pyomo.environ as pyo
+import pyomo.core as pyo
 from pyomo.core.expr import LinearExpression
 
-from models.period_lp import columns_of_requests
+from .period_lp import columns_of_requests
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from models.period_lp import Floats, Ints
+    from .period_lp import Floats, Ints
 
 
 def build(
@@ -43,7 +43,7 @@ def build(
     Parameters
     ----------
     rewards, usage, capacity, request, limit
-        As in `models.period_lp.build`.
+        As in `period_lp.build`.
     integer
         Whether starts are whole.
     """

@@ -22,7 +22,7 @@ import numpy as np
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from models.period_lp import Floats
+    from .period_lp import Floats
 
 
 class ReducedDual(NamedTuple):
@@ -40,7 +40,7 @@ def build(
     Parameters
     ----------
     rewards, usage, capacity, limit
-        As in `models.period_lp.build`, the columns device by device: column g*J + j is (j,g).
+        As in `period_lp.build`, the columns device by device: column g*J + j is (j,g).
     devices
         G >= 1.
     """

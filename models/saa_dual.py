@@ -27,7 +27,7 @@ import numpy as np
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from models.period_lp import Floats
+    from .period_lp import Floats
 
 
 class SaaDual(NamedTuple):

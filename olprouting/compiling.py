@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from numba import config, njit
+from numba import config, njit, types
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -51,10 +51,16 @@ def summing(function: Kernel) -> Kernel:
     return _cached(function, {"reassoc", "nnan", "nsz"})
 
 
-def _cached(function: Kernel, liberties: set[str]) -> Kernel:
+def kernel(function: Kernel) -> Kernel:
+    """Compile `function` for other kernels alone: Python cannot call it, which spares the code."""
+    return _cached(function, set(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _cached(function: Kernel, liberties: set[str], **options: Any) -> Kernel:
     if INTERPRETED:  # compiled code divides by zero and wraps integers around in silence
         return np.errstate(all="ignore")(function)
-    dispatcher = njit(function, error_model="numpy", fastmath=liberties)
+    dispatcher = njit(function, error_model="numpy", fastmath=liberties, **options)
+    dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     if os.environ.get(CACHE_SWITCH, "1") != "0":
         with suppress(RuntimeError):  # there is no folder that may be written to
             dispatcher.enable_caching()
@@ -62,6 +68,16 @@ def _cached(function: Kernel, liberties: set[str]) -> Kernel:
             cache._cache_file._source_stamp = source_stamp(function)
             cache.save_overload = _without_disk_errors(cache.save_overload)
     return dispatcher  # type: ignore[no-any-return]
+
+
+def _without_literals(template: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `template` that compiles a kernel once for all whole numbers, not again for a 0."""
+
+    @functools.wraps(template)
+    def template_for(arguments: tuple[types.Type, ...], keywords: dict[str, types.Type]) -> Any:
+        return template(tuple(map(types.unliteral, arguments)), keywords)
+
+    return template_for
 
 
 def _without_disk_errors(save: Callable[..., None]) -> Callable[..., None]:

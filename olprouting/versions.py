@@ -30,3 +30,6 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
+
+
+__version__ = _version("olprouting")

@@ -60,7 +60,7 @@ def decision(seed: int) -> Decision:
 def proven(seed: int) -> float:
     result = solve(decision(seed), solver="native", options=SolveOptions(time_limit_s=60))
     assert result.status == "optimal"
-    return float(result.objective)
+    return float(result.value)
 
 
 def best_schedule() -> list[float]:

@@ -99,9 +99,9 @@ def run(name: str, cell: Cell, setting: Setting, seed: int) -> dict[str, Any]:
     return row
 
 
-def _proofs(results: list[olp.SolveResult]) -> dict[str, float]:
+def _proofs(results: list[olp.DecisionResult]) -> dict[str, float]:
     wall_s = np.array([result.wall_s + result.build_s for result in results])
-    objective = sum(result.objective for result in results)
+    objective = sum(result.value for result in results)
     return {
         "decisions": len(results),
         "proven": sum(result.stop_reason is olp.StopReason.OPTIMAL for result in results),

@@ -24,7 +24,7 @@ from olprouting.certificates.verify_imbalance import SCHEMA as IMBALANCE
 from olprouting.certificates.verify_imbalance import verify_imbalance
 from olprouting.certificates.verify_period import verify_period
 from olprouting.errors import InputError
-from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
+from olprouting.instances import Decision, DecisionResult, PeriodProblem, PeriodResult
 from olprouting.instances.documents import fingerprint
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _HOLD_THEIR_PROBLEM = {
 
 def certificate(
     instance: Decision | PeriodProblem,
-    result: SolveResult | PeriodResult,
+    result: DecisionResult | PeriodResult,
     proof: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a result with its instance and the strongest checkable proof of its bound.
@@ -78,7 +78,7 @@ def certificate(
     if isinstance(instance, Decision):
         from olprouting.certificates.prove_decision import prove_decision
 
-        assert isinstance(result, SolveResult)
+        assert isinstance(result, DecisionResult)
         saved["proof"] = proof or prove_decision(instance, result.assignment)
     return saved
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from olprouting.instances import Decision, SolveResult
+    from olprouting.instances import Decision, DecisionResult
     from olprouting.progress import OnProgress
 
-    Solved = tuple[Decision, SolveResult, dict[str, Any]]
+    Solved = tuple[Decision, DecisionResult, dict[str, Any]]
 
 
 @dataclass(frozen=True)

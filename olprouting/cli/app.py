@@ -48,9 +48,9 @@ app.command()(doctor)
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from olprouting.versions import versions
+        from olprouting.versions import __version__
 
-        typer.echo(f"olprouting {versions()['olprouting']}")
+        typer.echo(f"olprouting {__version__}")
         raise typer.Exit
 
 

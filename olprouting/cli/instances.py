@@ -125,14 +125,11 @@ def export(
 
 def _export_model(entry: Entry, out: Path) -> None:
     from olprouting import exact
-    from olprouting.exact.period import export_period
     from olprouting.instances import Decision, PeriodProblem
 
     instance = entry.load()
-    if isinstance(instance, Decision):
+    if isinstance(instance, Decision | PeriodProblem):
         exact.export(instance, out)
-    elif isinstance(instance, PeriodProblem):
-        export_period(instance, out)
     else:
         raise InputError(f"{entry.name}: a hindsight problem is written as .json only")
 

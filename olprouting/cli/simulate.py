@@ -27,7 +27,7 @@ from olprouting.options import (
 
 if TYPE_CHECKING:
     from olprouting.engine import SimulationResult
-    from olprouting.instances import SolveResult
+    from olprouting.instances import DecisionResult
 
 PolicyOption = Annotated[
     str,
@@ -134,7 +134,7 @@ def simulate(
     saving.end(interrupted=result.interrupted)
 
 
-def _print(result: SimulationResult, solves: list[SolveResult] | None, as_json: bool) -> None:
+def _print(result: SimulationResult, solves: list[DecisionResult] | None, as_json: bool) -> None:
     row: dict[str, Any] = {
         "policy": result.policy,
         "forecast": result.forecast,

@@ -9,12 +9,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from olprouting.cli.command import option
 from olprouting.cli.saving import FOR_VERIFY, Saving, own_file, refuse_same
 from olprouting.errors import InputError
 from olprouting.files import write_text
+from olprouting.options import PolicyOptions
 
 if TYPE_CHECKING:
-    from olprouting.instances import Decision, PeriodProblem, PeriodResult, SolveResult
+    from olprouting.instances import (
+        Decision,
+        DecisionResult,
+        PeriodProblem,
+        PeriodResult,
+        Result,
+    )
+
+SolverOption = Annotated[
+    str,
+    option(PolicyOptions, "solver", help="Solver; `olprouting doctor` lists them.", panel=""),
+]
 
 
 def solve(
@@ -23,7 +36,7 @@ def solve(
         Path,
         typer.Argument(help="A decision (olprouting/decision/1) or period (.../period/1), JSON."),
     ],
-    solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "highs",
+    solver: SolverOption = PolicyOptions.solver,
     formulation: Annotated[
         str | None,
         typer.Option(help="Decision: size-class or assignment; default: the solver's."),
@@ -56,10 +69,7 @@ def solve(
     """Solve one routing decision or one period to proven optimality."""
     # imported here: it takes its time, and `olprouting --help` must not wait for it
     from olprouting import exact
-    from olprouting.certificates import proofs
-    from olprouting.certificates.prove_decision import NO_PROOF
     from olprouting.exact import SolveOptions
-    from olprouting.exact.period import export_period, solve_period
     from olprouting.instances import Decision, PeriodProblem, StopReason
     from olprouting.instances.documents import read_text
 
@@ -71,20 +81,20 @@ def solve(
     saving = Saving()
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text, file):
+        from olprouting.cli.period_report import print_period
+
         _refuse("formulation", formulation, file, "a period; it takes --form")
         problem = PeriodProblem.from_json(text, source=str(file))
         if export is not None:
             with saving.part():
-                export_period(problem, export, form or "lp")
-        period = solve_period(
-            problem, form=form or "lp", solver=solver, prices=prices, options=options
+                exact.export(problem, export, form)
+        period = exact.solve(
+            problem, solver=solver, formulation=form, prices=prices, options=options
         )
         _save(saving, out, problem, period)
         if as_json:
             typer.echo(period.to_json())
         else:
-            from olprouting.cli.period_report import print_period
-
             print_period(period)
         saving.end(_error(period), interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
@@ -93,9 +103,12 @@ def solve(
     decision = Decision.from_json(text, source=str(file))
     if export is not None:
         with saving.part():
-            exact.export(decision, export, formulation or "size-class")
+            exact.export(decision, export, formulation)
     result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
-    _save(saving, out, decision, result, NO_PROOF)
+    if out is not None:
+        from olprouting.certificates.prove_decision import NO_PROOF, proofs
+
+        _save(saving, out, decision, result, NO_PROOF)
     typer.echo(result.to_json() if as_json else result.summary())
     if result.solver != solver:
         typer.echo(f"note: {result.message}", err=True)
@@ -110,7 +123,7 @@ def solve(
     saving.end(_error(result), interrupted=interrupted)
 
 
-def _error(result: SolveResult | PeriodResult) -> list[str]:
+def _error(result: Result[Any]) -> list[str]:
     """Return what is to be said of a solver that failed, or whose answer did not stand."""
     return [f"{result.solver}: {result.message}"] if result.stop_reason == "error" else []
 
@@ -132,7 +145,7 @@ def _save(
     saving: Saving,
     out: Path | None,
     instance: Decision | PeriodProblem,
-    result: SolveResult | PeriodResult,
+    result: DecisionResult | PeriodResult,
     proof: dict[str, Any] | None = None,
 ) -> None:
     """Write the certificate, if one is asked for."""

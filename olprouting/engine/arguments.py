@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.engine.state import (
-    BACKLOG,
-    BY_CUTOFF,
-    BY_EXPECTATION,
-    BY_ITERATION,
-    BY_LENGTH,
-    BY_TIME,
-)
+from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
 from olprouting.errors import InputError, member_named, shown
 from olprouting.forecasts import LengthForecast
 from olprouting.instances._checks import MAX_WHOLE
@@ -92,18 +85,15 @@ def check_policy(
         )
 
 
-def project_by(projection: Projection | str, forecast: Forecast) -> int:
-    """Return what loads are projected from: BY_LENGTH, BY_CUTOFF or BY_EXPECTATION.
+def projects_by_expectation(projection: Projection | str) -> bool:
+    """Return whether this is the projection by expectation.
 
     Raises
     ------
     InputError
         If there is no such projection.
     """
-    chosen = member_named(Projection, "projection", projection)
-    if isinstance(forecast, LengthForecast):
-        return BY_LENGTH
-    return BY_CUTOFF if chosen is Projection.CUTOFF else BY_EXPECTATION
+    return member_named(Projection, "projection", projection) is Projection.EXPECTED
 
 
 def check_forecast(forecast: Forecast, policy: Policy, kv: KvOptions) -> None:

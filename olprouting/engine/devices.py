@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.engine.resident_kernels import list_residents
 from olprouting.engine.state import BY_TIME
+from olprouting.engine.worker_kernels import list_residents
 from olprouting.instances.request_curves import Kernel
 from olprouting.policies.device_view import NO_LIMIT_TOKENS, DeviceView
 

@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from olprouting.compiling import as_records
 from olprouting.engine.state import (
-    BY_LENGTH,
     NOW,
     REQUEST,
     SERIES_CHUNK,
     SERIES_COLUMNS,
     WORKER,
+    ByAge,
+    Lookahead,
     Rules,
     State,
 )
@@ -37,7 +38,7 @@ def new_state(
     trace: Trace,
     cluster: Cluster,
     decode_lengths: Ints,
-    live: LiveForecast,
+    live: LiveForecast | None,
     rules: Rules,
     kv: KvOptions,
 ) -> State:
@@ -50,7 +51,7 @@ def new_state(
     decode_lengths
         Forecast decode lengths, shape (N,).
     live
-        The forecast that changes with age.
+        The forecast, if it changes with age.
 
     Raises
     ------
@@ -65,9 +66,9 @@ def new_state(
             f"decode_tokens up to {longest} do not fit a run; the limit is {MAX_DECODE_TOKENS}"
         )
     window = rules.horizon + 1
-    roster = (workers, int(cluster.slots.max()) if rules.projection != BY_LENGTH else 0)
+    roster = 0 if live is None else int(cluster.slots.max())
     calendar = min(longest + 2, CALENDAR_SLOTS)
-    numbers = calendar + 3 * window + 5 * roster[1] + 2 * (rules.signal_delay + 1) + SERIES_CHUNK
+    numbers = calendar + 3 * window + 5 * roster + 2 * (rules.signal_delay + 1) + SERIES_CHUNK
     require_memory(
         f"{workers} workers x {int(cluster.slots.max())} slots, horizon {rules.horizon}, "
         f"signal_delay {shown(rules.signal_delay)}",
@@ -85,24 +86,33 @@ def new_state(
         queue=np.empty(requests, np.int64),
         queue_prompt=np.empty(requests, np.int64),
         queue_kv=np.empty(requests if rules.kv_limited else 0, np.int64),
-        complete_head=np.full((workers, calendar), -1, np.int64),
-        fresh=np.empty(requests if rules.horizon else 0, np.int64),
-        leave_head=np.full(longest_forecast + rules.prefill_steps + window + 1, -1, np.int64),
-        leaving_base=np.zeros((workers, window)),
-        leaving_count=np.zeros((workers, window)),
+        calendar=np.full((workers, calendar), -1, np.int64),
         projected=np.zeros(workers * window),
-        live=live,
-        roster_request=np.empty(roster, np.int64),
-        roster_own=np.empty(roster, np.int64),
-        roster_base=np.empty(roster, np.int64),
-        roster_began=np.empty(roster, np.int64),
-        roster_cutoff=np.empty(roster, np.int64),
-        spread_base=np.empty(window),
-        spread_count=np.empty(window),
+        lookahead=_lookahead(rules, requests, cluster, longest_forecast, live),
         seen_load=np.zeros((rules.signal_delay + 1, workers)),
         seen_active=np.zeros((rules.signal_delay + 1, workers), np.int64),
         series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),
         series_load=np.empty((SERIES_CHUNK, workers), np.int64),
+    )
+
+
+def _lookahead(
+    rules: Rules, requests: int, cluster: Cluster, longest: int, live: LiveForecast | None
+) -> Lookahead | None:
+    if rules.horizon == 0:
+        return None
+    window = rules.horizon + 1
+    by_age = None
+    if live is not None:
+        roster = np.empty((5, cluster.workers, int(cluster.slots.max())), np.int64)
+        request, own, base, began, cutoff = roster
+        by_age = ByAge(live, request, own, base, began, cutoff, np.empty(window), np.empty(window))
+    return Lookahead(
+        fresh=np.empty(requests, np.int64),
+        leave_head=np.full(longest + rules.prefill_steps + window + 1, -1, np.int64),
+        leaving_base=np.zeros((cluster.workers, window)),
+        leaving_count=np.zeros((cluster.workers, window)),
+        by_age=by_age,
     )
 
 

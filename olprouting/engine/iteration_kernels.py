@@ -3,8 +3,8 @@
 The iteration is `advance` (releases join the queue), `observe` (what the policy sees), the
 policy's choice, and `commit`: admissions and rejections, preemption where KV tokens would
 overflow, the step itself, in which every active request generates a token, and its end, at which
-those that generated their last one leave and the others grow. Both the compiled and the plain
-Python loop consist of these calls and nothing else.
+those that generated their last one leave and the others grow (`worker_kernels`). Both the compiled
+loop `run_iterations` and the plain Python loop consist of these calls and nothing else.
 
 With the independent clock an iteration is what happens at one moment at which a worker is between
 steps; only such workers are offered to the policy. The barrier clock is the case in which all
@@ -17,17 +17,26 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from olprouting.compiling import Ints, compiled, inlined
-from olprouting.engine.calendar_kernels import enlist
-from olprouting.engine.clock_kernels import pass_idle, run_barrier_step, run_to_next_event
-from olprouting.engine.kv_kernels import observe_kv, preempt
-from olprouting.engine.projection_kernels import project, update_forecast, welcome
-from olprouting.engine.release_kernels import is_stuck, release
+from olprouting.compiling import Ints, compiled, kernel
+from olprouting.engine.lookahead_kernels import forget_all, project, update_forecast, welcome
+from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
+from olprouting.engine.worker_kernels import (
+    enlist,
+    kv_held,
+    observe_kv,
+    pass_idle,
+    preempt,
+    run_barrier_step,
+    run_to_next_event,
+)
 from olprouting.policies.policy import REJECT
+from olprouting.policies.route_kernels import route_compiled
 from olprouting.policies.view import View
+from olprouting.structs import as_struct
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
+    from olprouting.policies.rules import RuleParameters
 
 COMMITTED: Final = 0
 WRONG_NUMBER: Final = 1
@@ -37,6 +46,38 @@ NO_SUCH_WORKER: Final = 4
 WORKER_FULL: Final = 5
 WORKER_TOO_SMALL: Final = 6
 MAY_NOT_REJECT: Final = 7
+
+
+@compiled
+def as_structs(rules: Rules, state: State) -> tuple[Rules, State]:
+    """Return both as structs, which all other kernels here are called with."""
+    return as_struct(rules), as_struct(state)
+
+
+@compiled
+def run_iterations(
+    rules: Rules,
+    state: State,
+    parameters: RuleParameters,
+    pointer: Ints,
+    rng: np.random.Generator,
+    iterations: int,
+) -> bool:
+    """Run up to `iterations` iterations; return False when nothing more will happen."""
+    slots = 0
+    for g in range(len(state.workers)):
+        slots += state.workers[g].slots
+    position = np.empty(slots, np.int64)
+    worker = np.empty(slots, np.int64)
+    for _ in range(iterations):
+        if not advance(rules, state):
+            return False
+        view = observe(rules, state)
+        admitted = 0
+        if view.admissions > 0:
+            admitted = route_compiled(parameters, view, pointer, rng, position, worker)
+        commit(rules, state, position[:admitted], worker[:admitted])
+    return True
 
 
 @compiled
@@ -50,8 +91,7 @@ def advance(rules: Rules, state: State) -> bool:
     if is_stuck(rules, state) or now.iteration > rules.last_iteration:
         now.iteration -= 1
         return False
-    if rules.horizon > 0:
-        update_forecast(rules, state)
+    update_forecast(rules, state, state.lookahead)
     return True
 
 
@@ -61,7 +101,7 @@ def observe(rules: Rules, state: State) -> View:
     now = state.now[0]
     workers = len(state.workers)
     width = now.window_end - now.iteration + 1 if rules.horizon > 0 else 1
-    project(state, width)
+    project(state, state.lookahead, width)
     slot = now.busy_iterations % (rules.signal_delay + 1)
     oldest = (now.busy_iterations + 1) % (rules.signal_delay + 1)
     free = 0
@@ -143,7 +183,7 @@ def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
     return COMMITTED
 
 
-@inlined
+@kernel
 def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
     """Move the request in queue slot `slot` into service."""
     now = state.now[0]
@@ -157,12 +197,11 @@ def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
     state.workers[worker].free -= 1
     state.offered[worker] -= 1
     now.active += 1
-    enlist(state.requests, state.workers, state.complete_head, rules.prefill_steps, request)
-    if rules.horizon > 0:
-        welcome(rules, state, request)
+    enlist(state.requests, state.workers, state.calendar, rules.prefill_steps, request)
+    welcome(state, state.lookahead, request)
 
 
-@inlined
+@kernel
 def reject(state: State, slot: int) -> None:
     """Turn the request in queue slot `slot` away."""
     now = state.now[0]
@@ -172,7 +211,7 @@ def reject(state: State, slot: int) -> None:
     now.stalled = -1  # should the coming iteration be idle, it has changed something
 
 
-@inlined
+@kernel
 def close_gaps(rules: Rules, state: State, last: int) -> None:
     """Move the requests left between the head and slot `last` up to `last`, in order."""
     now = state.now[0]
@@ -185,3 +224,69 @@ def close_gaps(rules: Rules, state: State, last: int) -> None:
                 state.queue_kv[target] = state.queue_kv[slot]
             target -= 1
     now.head = target + 1
+
+
+@kernel
+def is_stuck(rules: Rules, state: State) -> bool:
+    """Whether nothing will happen until another request is released."""
+    now = state.now[0]
+    return bool(now.active == 0 and (now.head == now.tail or now.stalled >= rules.max_stalled))
+
+
+@kernel
+def release(rules: Rules, state: State) -> None:
+    """Let released requests join the queue; skip time in which nothing could happen."""
+    now = state.now[0]
+    last = len(state.requests)
+    released = -1
+    while released != now.released:  # again if all that came was rejected
+        released = now.released
+        stuck = is_stuck(rules, state)
+        if rules.release_mode == BACKLOG:
+            while now.released < last and now.tail - now.head < rules.backlog:
+                join_queue(rules, state)
+        elif rules.release_mode == BY_TIME:
+            if stuck and now.released < last:
+                now.clock_s = max(now.clock_s, state.requests[now.released].arrival_s)
+            while now.released < last and state.requests[now.released].arrival_s <= now.clock_s:
+                join_queue(rules, state)
+        elif rules.release_mode == BY_ITERATION:
+            if stuck and now.released < last:
+                skip_to(rules, state, state.requests[now.released].arrival_iteration)
+            until = min(now.iteration, rules.last_iteration)
+            while now.released < last and state.requests[now.released].arrival_iteration <= until:
+                join_queue(rules, state)
+
+
+@kernel
+def skip_to(rules: Rules, state: State, iteration: int) -> None:
+    """Pass idle iterations, each the time of a step of empty workers."""
+    now = state.now[0]
+    iteration = min(iteration, rules.last_iteration + 1)
+    skipped = iteration - now.iteration
+    if skipped <= 0:
+        return
+    now.idle_iterations += skipped
+    now.clock_s += skipped * rules.fixed_s
+    now.iteration = iteration
+    forget_all(state, state.lookahead)
+
+
+@kernel
+def join_queue(rules: Rules, state: State) -> None:
+    """Put the next request of the trace at the end of the queue, or turn it away."""
+    now = state.now[0]
+    request = now.released
+    state.requests[request].release = now.iteration
+    state.requests[request].release_s = now.clock_s
+    now.released += 1
+    if state.requests[request].oversize:
+        now.rejected += 1
+        state.requests[request].rejection = now.iteration
+        return
+    state.queue[now.tail] = request
+    state.queue_prompt[now.tail] = state.requests[request].prompt
+    if rules.kv_limited:
+        state.queue_kv[now.tail] = kv_held(rules, state.requests[request], 0)
+    now.tail += 1
+    now.stalled = 0

@@ -12,88 +12,106 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.compiling import compiled, inlined
-from olprouting.engine.state import BY_EXPECTATION, FAR, IN_WINDOW, SPREAD
+from olprouting.compiling import kernel
+from olprouting.engine.state import FAR, IN_WINDOW, SPREAD
 from olprouting.forecasts.curve_kernels import cutoff_of, expected_remaining, speaking
 from olprouting.forecasts.live_kernels import learn, outlast_probability
 
 if TYPE_CHECKING:
     from olprouting.compiling import Floats, Ints
-    from olprouting.engine.state import Rules, State
+    from olprouting.engine.state import ByAge, Lookahead, Rules, State
+    from olprouting.forecasts.curve_kernels import Curves
+    from olprouting.forecasts.learned.step_kernels import AgeSteps
 
 
-@inlined
-def renew_forecast(rules: Rules, state: State) -> None:
+@kernel
+def renew_by_age(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
     """Learn what completed, and forecast all residents."""
-    now = state.now[0]
-    if len(state.live.curves.running) > 0:
-        note_running(rules, state)
-    learn(state.live)
-    state.leave_head[:] = -1
-    state.leaving_base[:] = 0
-    state.leaving_count[:] = 0
-    now.fresh = 0
-    now.refreshed = now.iteration
-    now.window_end = now.iteration + rules.horizon
-    if rules.projection == BY_EXPECTATION:
-        spread_all(rules, state)
+    note_running(rules, state, by_age, by_age.live.curves)
+    learn(by_age.live)
+    for bucket in range(len(lookahead.leave_head)):
+        lookahead.leave_head[bucket] = -1
+    for g in range(len(state.workers)):
+        for slot in range(lookahead.leaving_base.shape[1]):
+            lookahead.leaving_base[g, slot] = 0
+            lookahead.leaving_count[g, slot] = 0
+    if rules.by_expectation:
+        spread_all(rules, state, lookahead, by_age)
     else:
-        cut_all(rules, state)
+        cut_all(rules, state, lookahead, by_age)
 
 
-@inlined
-def note_running(rules: Rules, state: State) -> None:
-    """Count the requests that run by age."""
-    running, began = state.live.curves.running, state.roster_began
-    running[:] = 0
+@kernel
+def note_running(rules: Rules, state: State, by_age: ByAge, curves: Curves | None) -> None:
+    """Count the requests that run by age, where curves heed them."""
+    if curves is None:
+        return
+    running, began = curves.running, by_age.roster_began
+    if len(running) == 0:
+        return
+    for age in range(len(running)):
+        running[age] = 0
     for g in range(len(state.workers)):
         first_token = state.workers[g].own_iteration - rules.prefill_steps
         for seat in range(state.workers[g].active):
             running[max(first_token - began[g, seat], 0)] += 1
 
 
-@compiled
-def cut_all(rules: Rules, state: State) -> None:
+@kernel
+def cut_all(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
     """Count every resident until its forecast is over."""
-    workers, live = state.workers, state.live
-    this_slot = state.now[0].iteration % state.leaving_base.shape[1]
+    workers, live = state.workers, by_age.live
+    this_slot = state.now[0].iteration % lookahead.leaving_base.shape[1]
     for g in range(len(workers)):
         active, first_token = workers[g].active, workers[g].own_iteration - rules.prefill_steps
-        own, began, cutoff = state.roster_own[g], state.roster_began[g], state.roster_cutoff[g]
-        if live.by_steps:
-            steps = live.steps
-            cut_by_steps(
-                own, began, active, first_token, steps.trees.bucket_of_age, steps.cutoff, cutoff
-            )
-        else:
-            curves = live.curves
-            cut_by_curves(
-                own,
-                began,
-                active,
-                first_token,
-                rules.horizon,
-                curves.first,
-                curves.beyond,
-                curves.reach,
-                cutoff,
-            )
+        own, began, cutoff = by_age.roster_own[g], by_age.roster_began[g], by_age.roster_cutoff[g]
+        cut(live.curves, live.steps, own, began, active, first_token, rules.horizon, cutoff)
         workers[g].lasting_base = add_leaving(
-            state.roster_base[g],
+            by_age.roster_base[g],
             active,
             cutoff,
             this_slot,
             rules.horizon,
-            state.leaving_base[g],
-            state.leaving_count[g],
+            lookahead.leaving_base[g],
+            lookahead.leaving_count[g],
         )
         workers[g].lasting_count = active
         if rules.refresh_iterations > 1:
             for seat in range(active):
-                file_cutoff(rules, state, state.roster_request[g, seat], cutoff[seat])
+                file_cutoff(rules, state, lookahead, by_age.roster_request[g, seat], cutoff[seat])
 
 
-@compiled
+@kernel
+def cut(
+    curves: Curves | None,
+    steps: AgeSteps | None,
+    own: Ints,
+    began: Ints,
+    active: int,
+    first_token: int,
+    horizon: int,
+    cutoff: Ints,
+) -> None:
+    """Fill `cutoff` for the residents of a worker, from curves or from steps."""
+    if curves is not None:
+        cut_by_curves(
+            own,
+            began,
+            active,
+            first_token,
+            horizon,
+            curves.first,
+            curves.beyond,
+            curves.reach,
+            cutoff,
+        )
+    if steps is not None:
+        cut_by_steps(
+            own, began, active, first_token, steps.trees.bucket_of_age, steps.cutoff, cutoff
+        )
+
+
+@kernel
 def cut_by_curves(
     own: Ints,
     began: Ints,
@@ -117,7 +135,7 @@ def cut_by_curves(
         cutoff[seat] = prefill + cutoff_of(c, left)
 
 
-@compiled
+@kernel
 def cut_by_steps(
     own: Ints,
     began: Ints,
@@ -134,7 +152,7 @@ def cut_by_steps(
         cutoff[seat] = step_cutoff[own[seat], bucket] + max(-age, 0)
 
 
-@compiled
+@kernel
 def add_leaving(
     base: Ints,
     active: int,
@@ -157,8 +175,10 @@ def add_leaving(
     return bases
 
 
-@inlined
-def file_cutoff(rules: Rules, state: State, request: int, cutoff: int) -> None:
+@kernel
+def file_cutoff(
+    rules: Rules, state: State, lookahead: Lookahead, request: int, cutoff: int
+) -> None:
     """Note where a resident stands until the next renewal."""
     resident = state.requests[request]
     leaves = state.now[0].iteration + cutoff
@@ -166,50 +186,70 @@ def file_cutoff(rules: Rules, state: State, request: int, cutoff: int) -> None:
     resident.standing = FAR
     if cutoff <= rules.horizon:
         resident.standing = IN_WINDOW
-        bucket = leaves % len(state.leave_head)
-        resident.leave_next = state.leave_head[bucket]
-        state.leave_head[bucket] = request
+        bucket = leaves % len(lookahead.leave_head)
+        resident.leave_next = lookahead.leave_head[bucket]
+        lookahead.leave_head[bucket] = request
 
 
-@compiled
-def spread_all(rules: Rules, state: State) -> None:
+@kernel
+def spread_all(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
     """Spread every resident over the window."""
-    workers, by_steps = state.workers, state.live.by_steps
-    request_of, own_of = state.roster_request, state.roster_own
-    base_of, began = state.roster_base, state.roster_began
-    first, beyond = state.live.curves.first, state.live.curves.beyond
-    bucket_of_age = state.live.steps.trees.bucket_of_age
-    soon, until = state.live.steps.finish_probability, state.live.steps.finisher_remaining
-    base_sum, count_sum = state.spread_base, state.spread_count
-    horizon, window, refresh = rules.horizon, state.leaving_base.shape[1], rules.refresh_iterations
+    workers, base_of, began = state.workers, by_age.roster_base, by_age.roster_began
+    base_sum, count_sum = by_age.spread_base, by_age.spread_count
+    horizon, window = rules.horizon, lookahead.leaving_base.shape[1]
     for g in range(len(workers)):
         first_token = workers[g].own_iteration - rules.prefill_steps
-        base_sum[:] = 0
-        count_sum[:] = 0
+        for offset in range(horizon + 1):
+            base_sum[offset] = 0
+            count_sum[offset] = 0
         for seat in range(workers[g].active):
             base, age = float(base_of[g, seat]), first_token - began[g, seat]
             prefill, age = min(max(-age, 0), horizon), max(age, 0)
-            base_sum[: prefill + 1] += base
-            count_sum[: prefill + 1] += 1
-            bases, counts = base_sum[prefill + 1 :], count_sum[prefill + 1 :]
-            own = own_of[g, seat]
-            if by_steps:
-                bucket = bucket_of_age[min(age, len(bucket_of_age) - 1)]
-                add_step(soon[own, bucket], until[own, bucket], base, bases, counts)
-            else:
-                k = speaking(first, beyond, own)
-                add_law(beyond, first[k] + age, first[k + 1] - 1, base, bases, counts)
-            if refresh > 1:
-                state.requests[request_of[g, seat]].standing = SPREAD
+            for offset in range(prefill + 1):
+                base_sum[offset] += base
+                count_sum[offset] += 1
+            spread(
+                by_age.live.curves,
+                by_age.live.steps,
+                by_age.roster_own[g, seat],
+                age,
+                base,
+                base_sum[prefill + 1 :],
+                count_sum[prefill + 1 :],
+            )
+            if rules.refresh_iterations > 1:
+                state.requests[by_age.roster_request[g, seat]].standing = SPREAD
         workers[g].lasting_base = base_sum[0]
         workers[g].lasting_count = count_sum[0]
         for offset in range(1, horizon + 1):
             slot = (state.now[0].iteration + offset) % window
-            state.leaving_base[g, slot] = base_sum[offset - 1] - base_sum[offset]
-            state.leaving_count[g, slot] = count_sum[offset - 1] - count_sum[offset]
+            lookahead.leaving_base[g, slot] = base_sum[offset - 1] - base_sum[offset]
+            lookahead.leaving_count[g, slot] = count_sum[offset - 1] - count_sum[offset]
 
 
-@inlined
+@kernel
+def spread(
+    curves: Curves | None,
+    steps: AgeSteps | None,
+    own: int,
+    age: int,
+    base: float,
+    bases: Floats,
+    counts: Floats,
+) -> None:
+    """Add a resident's presence at offsets 1, 2, ... to `bases` and `counts`."""
+    if curves is not None:
+        first = curves.first
+        k = speaking(first, curves.beyond, own)
+        add_law(curves.beyond, first[k] + age, first[k + 1] - 1, base, bases, counts)
+    if steps is not None:
+        buckets = steps.trees.bucket_of_age
+        bucket = buckets[min(age, len(buckets) - 1)]
+        soon, until = steps.finish_probability[own, bucket], steps.finisher_remaining[own, bucket]
+        add_step(soon, until, base, bases, counts)
+
+
+@kernel
 def add_law(
     beyond: Floats, start: int, last: int, base: float, bases: Floats, counts: Floats
 ) -> None:
@@ -230,7 +270,7 @@ def add_law(
         counts[offset] += tail
 
 
-@inlined
+@kernel
 def add_step(soon: float, until: float, base: float, bases: Floats, counts: Floats) -> None:
     """Add a resident's presence at offsets 1, 2, ...: in full below mu, then by P(r > H)."""
     for index in range(len(bases)):
@@ -239,10 +279,14 @@ def add_step(soon: float, until: float, base: float, bases: Floats, counts: Floa
         counts[index] += part
 
 
-@inlined
-def withdraw(rules: Rules, state: State, request: int) -> None:
+@kernel
+def withdraw(
+    rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge | None, request: int
+) -> None:
     """Take out what is left in the window of the spread load of a request that completed."""
-    now, live = state.now[0], state.live
+    if by_age is None:
+        return
+    now, live = state.now[0], by_age.live
     resident = state.requests[request]
     g, own = resident.worker, live.own[request]
     base = resident.prompt - resident.admission
@@ -255,7 +299,7 @@ def withdraw(rules: Rules, state: State, request: int) -> None:
     state.workers[g].lasting_count -= outlasts
     for later in range(offset + 1, rules.horizon + 1):
         following = outlast_probability(live, own, age, later - prefill)
-        slot = (now.refreshed + later) % state.leaving_base.shape[1]
-        state.leaving_base[g, slot] -= (outlasts - following) * base
-        state.leaving_count[g, slot] -= outlasts - following
+        slot = (now.refreshed + later) % lookahead.leaving_base.shape[1]
+        lookahead.leaving_base[g, slot] -= (outlasts - following) * base
+        lookahead.leaving_count[g, slot] -= outlasts - following
         outlasts = following

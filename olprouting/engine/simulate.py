@@ -16,7 +16,7 @@ from olprouting.engine.arguments import (
     check_numbers,
     check_policy,
     parse_clock,
-    project_by,
+    projects_by_expectation,
     release_mode,
 )
 from olprouting.engine.initial_state import new_state
@@ -25,7 +25,6 @@ from olprouting.engine.result import SimulationResult, collect
 from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
 from olprouting.errors import InputError, PolicyError
 from olprouting.forecasts import LengthForecast, Oracle
-from olprouting.forecasts.live import live_forecast
 from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
 from olprouting.options import Clock, KvMode, KvOptions, Projection
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
@@ -183,7 +182,7 @@ def simulate(
         backlog=backlog or NO_BACKLOG,
         horizon=horizon,
         refresh_iterations=max(horizon, 1) if refresh == "horizon" else 1,
-        projection=project_by(projection, known),
+        by_expectation=projects_by_expectation(projection),
         signal_delay=signal_delay,
         series_every=series_every or NEVER,
         # floats always: of other types, kernels would be compiled once more
@@ -228,14 +227,12 @@ def simulate(
 
 def _forecast_data(
     forecast: Forecast, trace: Trace, horizon: int, slots: int, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], LiveForecast]:
+) -> tuple[npt.NDArray[np.int64], LiveForecast | None]:
     """Return a length per request (0 where the forecast has none), and what changes with age."""
     if isinstance(forecast, LengthForecast):
-        return forecast.decode_lengths(trace, rng), live_forecast(trace.head(0))
+        return forecast.decode_lengths(trace, rng), None
     nothing = np.zeros(len(trace), np.int64)
-    if horizon == 0:
-        return nothing, live_forecast(trace.head(0))
-    return nothing, forecast.live(trace, horizon, slots)
+    return nothing, forecast.live(trace, horizon, slots) if horizon else None
 
 
 def _compiled_chunks(
@@ -245,14 +242,17 @@ def _compiled_chunks(
     rng: np.random.Generator,
     max_iterations: int | None,
 ) -> Iterator[None]:
-    from olprouting.engine.run_kernels import run_iterations
+    from olprouting.engine.iteration_kernels import as_structs, run_iterations
 
+    compiled_rules, compiled_state = as_structs(rules, state)
     pointer = np.zeros(1, np.int64)
     left = max_iterations
     more = True
     while more and left != 0:
         iterations = SERIES_CHUNK if left is None else min(left, SERIES_CHUNK)
-        more = run_iterations(rules, state, policy.parameters, pointer, rng, iterations)
+        more = run_iterations(
+            compiled_rules, compiled_state, policy.parameters, pointer, rng, iterations
+        )
         left = None if left is None else left - iterations
         yield
 
@@ -266,8 +266,8 @@ def _python_chunks(
     on_decision: Callable[[DecisionEvent], None] | None,
 ) -> Iterator[None]:
     from olprouting.engine.devices import device_view
-    from olprouting.engine.iteration_kernels import advance, commit, observe
-    from olprouting.engine.resident_kernels import project_truth
+    from olprouting.engine.iteration_kernels import advance, as_structs, commit, observe
+    from olprouting.engine.worker_kernels import project_truth
 
     if isinstance(policy, CompiledPolicy):
         policy.pointer[0] = 0
@@ -276,10 +276,11 @@ def _python_chunks(
         now = int(state.now["iteration"][0])
         return project_truth(state.requests, state.workers, now, rules.prefill_steps, horizon)
 
+    structs = as_structs(rules, state)
     nothing = np.empty(0, np.int64)
     done = decisions = 0
-    while done != max_iterations and advance(rules, state):
-        view = observe(rules, state)
+    while done != max_iterations and advance(*structs):
+        view = observe(*structs)
         position, worker = nothing, nothing
         if policy.needs_residents:
             view = view._replace(devices=device_view(rules, state, view))
@@ -293,7 +294,7 @@ def _python_chunks(
                 raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
                 on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))
-        code = commit(rules, state, position, worker)
+        code = commit(*structs, position, worker)
         if code:
             raise _bad_pairs(policy, code, view, rules)
         done += 1

@@ -17,11 +17,6 @@ BY_TIME: Final = 0
 BY_ITERATION: Final = 1
 BACKLOG: Final = 2
 
-# What the projection of loads rests on.
-BY_LENGTH: Final = 0  # a forecast length per request
-BY_CUTOFF: Final = 1  # forecasts that change with age, each request active until its own is over
-BY_EXPECTATION: Final = 2  # the same, each request active by its probability
-
 # Where a request stands in the projection of completions.
 FRESH: Final = 0  # admitted since the forecast was last refreshed: outlasts the window
 FAR: Final = 1  # forecast to complete beyond the window
@@ -123,9 +118,11 @@ class Rules(NamedTuple):
 
     Step-time and power coefficients are in seconds, tokens and watts; `backlog` is the number of
     visible waiting requests, `horizon` the lookahead of views, `refresh_iterations` the age at
-    which a forecast is renewed, `projection` what loads are projected from, `signal_delay` the age
-    of the loads and counts a policy sees, `last_iteration` the period T after which a run stops,
-    `max_stalled` how many iterations in a row may pass idle although requests wait.
+    which a forecast is renewed, `by_expectation` whether a request whose forecast changes with age
+    counts by its probability of being active rather than until its forecast is over,
+    `signal_delay` the age of the loads and counts a policy sees, `last_iteration` the period T
+    after which a run stops, `max_stalled` how many iterations in a row may pass idle although
+    requests wait.
 
     `barrier` tells the clock: all workers in lockstep, or each at its own pace. `exact_number`
     holds where a policy must admit all it can, `may_reject` where it is not maximal. A request of
@@ -148,7 +145,7 @@ class Rules(NamedTuple):
     backlog: int
     horizon: int
     refresh_iterations: int
-    projection: int
+    by_expectation: bool
     signal_delay: int
     series_every: int
     fixed_s: float
@@ -160,26 +157,51 @@ class Rules(NamedTuple):
     power_exponent: float
 
 
+class ByAge(NamedTuple):
+    """What the projection knows where forecasts change with age.
+
+    `live` is the forecast. The `roster_*`, shape (G, most slots), hold the residents of every
+    worker side by side: their rows in the trace, what is their own in `live`, their base, the
+    iteration of their worker in which they began, and room for their cutoffs. `spread_*`, shape
+    (H+1,), are room to add up spread loads.
+    """
+
+    live: LiveForecast
+    roster_request: Ints
+    roster_own: Ints
+    roster_base: Ints
+    roster_began: Ints
+    roster_cutoff: Ints
+    spread_base: Floats
+    spread_count: Floats
+
+
+class Lookahead(NamedTuple):
+    """What the projection of loads over the window rests on.
+
+    `fresh` lists the requests admitted since the last refresh. `leave_head` per iteration modulo
+    its length begins the list of requests forecast to leave at that iteration. A request's
+    workload at iteration k is base + k with base = prompt - admission; a worker's `lasting_*` sum
+    base and number of its requests not overdue, `leaving_*`, shape (G, H+1), those forecast to
+    leave, per iteration of the window modulo its length. `by_age` is None where every request has
+    one forecast length.
+    """
+
+    fresh: Ints
+    leave_head: Ints
+    leaving_base: Floats
+    leaving_count: Floats
+    by_age: ByAge | None
+
+
 class State(NamedTuple):
     """Everything that changes during a run, and the trace it reads.
 
-    Few arrays of records rather than many arrays: compiled code counts references to each array
-    of a tuple whenever it hands the tuple on.
-
     `offered` is the free slots of the workers that are between steps, 0 of others. The queue is
     its part from head to tail, with prompt sizes and KV tokens beside it; `kv_free` and `queue_kv`
-    are empty without KV limits. `complete_head` is the workers' calendars, see
-    calendar_kernels.py.
-
-    For the projection, `leave_head` per iteration modulo its length begins the list of requests
-    forecast to leave at that iteration. A request's workload at iteration k is base + k with
-    base = prompt - admission; a worker's `lasting_*` sum base and number of its requests not
-    overdue, `leaving_*` those forecast to leave, per iteration of the window modulo its length.
-    `projected` is shape (G, H+1), flat. `live` is what a forecast that changes with age knows;
-    for it `roster_*`, shape (G, most slots), hold the residents of every worker side by side:
-    their rows in the trace, what is their own in `live`, their base, the iteration of their
-    worker in which they began, and room for their cutoffs.
-    `spread_*`, shape (H+1,), are room to add up spread loads.
+    are empty without KV limits. `calendar` is the workers' calendars, see worker_kernels.py.
+    `projected` is shape (G, H+1), flat; `lookahead` is None where H = 0: kernels then contain
+    nothing of it.
     """
 
     now: npt.NDArray[np.void]
@@ -190,20 +212,9 @@ class State(NamedTuple):
     queue: Ints
     queue_prompt: Ints
     queue_kv: Ints
-    complete_head: Ints
-    fresh: Ints
-    leave_head: Ints
-    leaving_base: Floats
-    leaving_count: Floats
+    calendar: Ints
     projected: Floats
-    live: LiveForecast
-    roster_request: Ints
-    roster_own: Ints
-    roster_base: Ints
-    roster_began: Ints
-    roster_cutoff: Ints
-    spread_base: Floats
-    spread_count: Floats
+    lookahead: Lookahead | None
     seen_load: Floats
     seen_active: Ints
     series: Floats

@@ -1,9 +1,9 @@
-"""Floor 2, the proven optimum of a routing decision, by any solver."""
+"""Floor 2, the proven optimum of a routing decision or of a period, by any solver."""
 
 from olprouting.exact.brute_force import assignments
 from olprouting.exact.check import objective, recheck
 from olprouting.exact.export import export
-from olprouting.exact.options import SolveOptions
+from olprouting.exact.options import DEFAULT_SOLVER, SolveOptions
 from olprouting.exact.solve import solve
 from olprouting.exact.solvers import (
     available_solvers,
@@ -13,6 +13,7 @@ from olprouting.exact.solvers import (
 )
 
 __all__ = [
+    "DEFAULT_SOLVER",
     "SolveOptions",
     "assignments",
     "available_solvers",

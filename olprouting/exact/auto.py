@@ -11,16 +11,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from olprouting.exact.backend import Abilities, Outcome, tolerances_prove
+from olprouting.exact.backend import (
+    HIGHS_LARGEST_REQUEST,
+    Abilities,
+    Outcome,
+    tolerances_prove,
+)
 from olprouting.exact.check import objective
-from olprouting.exact.highs import Highs
 from olprouting.exact.native import Native
 from olprouting.instances import StopReason
 
 if TYPE_CHECKING:
     from olprouting.exact.options import SolveOptions
-    from olprouting.instances import Decision
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment, Decision
 
 NATIVE_SHARE = 0.5
 """Part of the time limit that the native search may use."""
@@ -32,7 +35,7 @@ NATIVE_S = 5.0
 class Auto:
     """The native search, then HiGHS (see the module)."""
 
-    abilities = Abilities(("combined",), warm_start=True, on_incumbent=False, node_limit=False)
+    abilities = Abilities(("combined",), warm_start=True)
 
     def run(
         self,
@@ -40,11 +43,11 @@ class Auto:
         formulation: str,
         options: SolveOptions,
         start: Assignment | None,
-    ) -> Outcome:
+    ) -> Outcome[Assignment]:
         """Solve `decision`; see `Backend`."""
         limit_s = first_s = options.time_limit_s
-        native, highs = Native(), Highs()
-        helps = tolerances_prove(highs.abilities, decision)
+        native = Native()
+        helps = tolerances_prove(HIGHS_LARGEST_REQUEST, decision)
         if helps:
             first_s = NATIVE_S if limit_s is None else NATIVE_SHARE * limit_s
         first = native.run(
@@ -55,15 +58,18 @@ class Auto:
         )
         if first.stop_reason is not StopReason.TIME_LIMIT or limit_s == 0 or not helps:
             return first
+        from olprouting.exact.highs import Highs  # most decisions end before it is needed
+
+        highs = Highs()
         rest_s = None if limit_s is None else max(0.0, limit_s - first.wall_s)
         second = highs.run(
             decision,
             highs.abilities.formulations[0],
             replace(options, time_limit_s=rest_s),
-            first.assignment,
+            first.solution,
         )
         bounds = [bound for bound in (first.bound, second.bound) if bound is not None]
-        found = [a for a in (first.assignment, second.assignment) if a is not None]
+        found = [a for a in (first.solution, second.solution) if a is not None]
         return Outcome(
             second.stop_reason,
             min(found, key=lambda assignment: objective(decision, assignment), default=None),

@@ -1,4 +1,4 @@
-"""What a floating-point solver's dual bound proves."""
+"""What a floating-point solver's dual bound proves, and exact values as the numbers of a result."""
 
 from __future__ import annotations
 
@@ -48,3 +48,23 @@ def closing_gap_tokens(decision: Decision) -> float:
     objective; half a token leaves room for the tolerance.
     """
     return 0.5 if decision.integral and tolerance_tokens(decision) < 0.25 else 0.0
+
+
+def plain(value: int | Fraction) -> int | float:
+    """Return a value as an int where it is one, else as the nearest double."""
+    return value if isinstance(value, int) else float(value)
+
+
+def rounded_down(bound: int | Fraction) -> int | float:
+    """Return a lower bound as an int where it is one, else as the next double that is not above."""
+    if isinstance(bound, int):
+        return bound
+    nearest = float(bound)
+    return nearest if Fraction(nearest) <= bound else math.nextafter(nearest, -math.inf)
+
+
+def scaled(value: int | Fraction, unit: Fraction) -> int | Fraction:
+    """Return ``value * unit``, as an int where both are whole."""
+    if isinstance(value, int) and unit.denominator == 1:
+        return value * unit.numerator
+    return value * unit

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
 from olprouting.exact.backend import Abilities, BeyondRangeError, Outcome
+from olprouting.exact.bounds import plain
 from olprouting.exact.check import objective
-from olprouting.exact.numbers import plain
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from olprouting.exact.options import SolveOptions
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
 
 MAX_ASSIGNMENTS = 200_000
 """Larger decisions are refused."""
@@ -45,7 +45,7 @@ def assignments(decision: Decision) -> Iterator[Assignment]:
 class BruteForce:
     """Enumeration in exact arithmetic."""
 
-    abilities = Abilities(("enumeration",), warm_start=False, on_incumbent=True, node_limit=False)
+    abilities = Abilities(("enumeration",), on_incumbent=True)
 
     def run(
         self,
@@ -53,7 +53,7 @@ class BruteForce:
         formulation: str,
         options: SolveOptions,
         start: Assignment | None,
-    ) -> Outcome:
+    ) -> Outcome[Assignment]:
         """Solve `decision`; see `Backend`."""
         if options.native:
             raise InputError(f"brute-force has no option {next(iter(options.native))!r}")

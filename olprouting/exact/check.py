@@ -22,7 +22,7 @@ from olprouting.errors import InputError
 from olprouting.instances import Decision, Growth
 
 if TYPE_CHECKING:
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
 
 _LARGEST_INT64 = 2**63 - 1
 
@@ -132,18 +132,14 @@ def discount_numerators(gamma: Fraction, horizon: int) -> tuple[tuple[int, ...],
 
 
 def _as_integers(decision: Decision) -> ExactData:
-    loads, sizes, unit = decision.projected_load_tokens, decision.waiting_prompt_tokens, 1
-    if loads.dtype.kind == "f" or sizes.dtype.kind == "f":
-        fractions = [[_decimal(v) for v in a.ravel().tolist()] for a in (loads, sizes)]
-        unit = lcm(*(f.denominator for column in fractions for f in column))
-        numerators = [
-            np.array([int(f * unit) for f in column], dtype=object) for column in fractions
-        ]
-        loads, sizes = numerators[0].reshape(loads.shape), numerators[1]
-    top = int(loads.max()) + int(sum(sizes.tolist())) + unit * decision.waiting * decision.horizon
-    kind = np.int64 if decision.workers * top <= _LARGEST_INT64 else object
-    return ExactData(loads.astype(kind), sizes.astype(kind), unit)
-
-
-def _decimal(value: float) -> Fraction:
-    return Fraction(repr(value))
+    loads, sizes = decision.projected_load_tokens, decision.waiting_prompt_tokens
+    if loads.dtype.kind == sizes.dtype.kind == "i":
+        return ExactData(loads, sizes, 1)  # a decision's imbalances fit into int64
+    fractions = [[Fraction(repr(v)) for v in a.ravel().tolist()] for a in (loads, sizes)]
+    unit = lcm(*(f.denominator for column in fractions for f in column))
+    numerators = [[int(f * unit) for f in column] for column in fractions]
+    top = max(numerators[0]) + sum(numerators[1]) + unit * decision.waiting * decision.horizon
+    kind: Any = np.int64 if decision.workers * top <= _LARGEST_INT64 else object
+    return ExactData(
+        np.array(numerators[0], kind).reshape(loads.shape), np.array(numerators[1], kind), unit
+    )

@@ -11,16 +11,16 @@ from ortools.sat.python import cp_model
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.exact.backend import Abilities, BeyondRangeError, Outcome
-from olprouting.exact.bounds import proven_bound
 from olprouting.exact.check import ExactData, discount_numerators, exact_data
-from olprouting.exact.formulations import FORMULATIONS, Formulation
+from olprouting.exact.formulations import FORMULATIONS
 from olprouting.exact.incumbents import IncumbentWatch
-from olprouting.exact.interruptible import Interruptible
+from olprouting.exact.running import Interruptible
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
+    from olprouting.exact.formulations import DecisionTable
     from olprouting.exact.options import SolveOptions
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
 
 LARGEST = 2**62
 """CP-SAT wants every sum within 64-bit integers; one bit is left to spare."""
@@ -38,7 +38,7 @@ STOP_REASONS = {
 class CpSat:
     """CP-SAT through OR-Tools."""
 
-    abilities = Abilities(tuple(FORMULATIONS), warm_start=True, on_incumbent=True, node_limit=False)
+    abilities = Abilities(tuple(FORMULATIONS), warm_start=True, on_incumbent=True)
 
     def run(
         self,
@@ -46,7 +46,7 @@ class CpSat:
         formulation: str,
         options: SolveOptions,
         start: Assignment | None,
-    ) -> Outcome:
+    ) -> Outcome[Assignment]:
         """Solve `decision`; see `Backend`."""
         began = time.perf_counter()
         data, weights, scale = _scaled(decision)
@@ -54,12 +54,12 @@ class CpSat:
         built = program.cpsat_model(data, weights)
         table = [variable for row in built.table for variable in row]
         if start is not None:
-            program.hint(built, data, program.counts(start))
+            program.hint(built, data, start)
         solver = cp_model.CpSolver()
         _set_options(solver, options)
         watch = IncumbentWatch(decision, options)
         unit = scale * data.unit
-        callback = _Callback(watch, decision, program, table, unit)
+        callback = _Callback(watch, program, table, unit)
         build_s = time.perf_counter() - began
         run = Interruptible(
             lambda: solver.solve(built.model, callback if options.on_incumbent else None),
@@ -71,7 +71,7 @@ class CpSat:
         stop = _stop_reason(status, options, interrupted=run.interrupted or watch.stop)
         assignment = bound = None
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            assignment = _read(program, [solver.value(variable) for variable in table])
+            assignment = program.solution(np.array([solver.value(variable) for variable in table]))
             # the 64-bit bound, not the double beside it, which is inexact past 2^53
             proven = solver.response_proto.inner_objective_lower_bound + built.constant
             exact = max(Fraction(proven, unit), Fraction(0))
@@ -96,19 +96,18 @@ class _Callback(cp_model.CpSolverSolutionCallback):
     def __init__(
         self,
         watch: IncumbentWatch,
-        decision: Decision,
-        program: Formulation,
+        program: DecisionTable,
         table: list[cp_model.IntVar],
         unit: int,
     ) -> None:
         super().__init__()
-        self._watch, self._decision, self._program = watch, decision, program
-        self._table, self._unit = table, unit
+        self._watch, self._program, self._table, self._unit = watch, program, table, unit
 
     def on_solution_callback(self) -> None:
         """Take one solution."""
-        assignment = _read(self._program, [self.value(variable) for variable in self._table])
-        bound = proven_bound(self.best_objective_bound / self._unit, self._decision)
+        counts = np.array([self.value(variable) for variable in self._table])
+        assignment = self._program.solution(counts)
+        bound = self._program.bound(self.best_objective_bound / self._unit)
         self._watch.report(assignment, bound, self.wall_time)
         if self._watch.stop:
             self.stop_search()
@@ -160,7 +159,3 @@ def _set_native(parameters: Any, name: str, value: Any) -> None:
     except TypeError:
         present = type(getattr(parameters, name)).__name__
         raise InputError(f"cpsat option {name} = {value!r}: expected a {present}") from None
-
-
-def _read(program: Formulation, values: list[int]) -> Assignment:
-    return program.assignment(np.array(values, np.int64).reshape(program.shape))

@@ -1,78 +1,147 @@
-"""Between a decision and the models: the integer table that each formulation decides.
+"""Between an instance and the models: what each formulation decides, and how it is read back.
 
-Every formulation decides one table of counts, items by workers: items are the waiting requests
-(``assignment``) or the distinct sizes (``size-class``), workers all of them or those with free
-slots. A formulation makes the models and translates counts into assignments and back, so that a
-backend needs to know no more than the table.
+A formulation of a decision decides one table of counts, items by workers: items are the waiting
+requests (``assignment``) or the distinct sizes (``size-class``), workers all of them or those with
+free slots. Formulations make the models and translate their columns into solutions and back, so
+that a backend needs to know no more than the columns. Those of a period are
+`olprouting.exact.period.program`'s.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from models import imbalance_assignment, imbalance_size_class
-from models.imbalance_size_class import interchangeable_workers
-from olprouting.instances import Decision, Growth
+from olprouting.exact.bounds import proven_bound
+from olprouting.instances import Assignment, Decision, Growth, Sense
+from olprouting.models import imbalance_assignment, imbalance_size_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
-    import pyomo.environ as pyo
+    import pyomo.core as pyo
 
-    from models.barrier_rows import Numbers
-    from models.imbalance_cpsat import CpSatModel
     from olprouting.exact.check import ExactData
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.models import barrier_rows, imbalance_cpsat
 
 Counts = npt.NDArray[np.int64]
 
 
 class Formulation(Protocol):
-    """One way to write the imbalance program of a decision."""
+    """One way to write an instance as a program."""
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Items and workers of the table."""
-        ...
+    sense: Sense
+    """Of the objective."""
+    integer: bool
+    """Whether the columns that are read are whole."""
 
     def pyomo_model(self) -> pyo.ConcreteModel:
         """Return the program as a Pyomo model."""
         ...
 
-    def pyomo_counts(self, model: pyo.ConcreteModel) -> list[Any]:
+    def pyomo_columns(self, model: pyo.ConcreteModel) -> list[Any]:
+        """Return the variables of `model` that a solution is read from."""
+        ...
+
+    def set_values(self, model: pyo.ConcreteModel, start: Any) -> None:
+        """Give every variable of `model` its value at a solution."""
+        ...
+
+    def solution(self, values: npt.NDArray[np.float64]) -> Any:
+        """Return the solution at these values of the columns, near-integers rounded."""
+        ...
+
+    def bound(self, dual_bound: float) -> int | float | Fraction | None:
+        """Return what a solver's dual bound says of the value, or None if it says nothing."""
+        ...
+
+    def prices(self, model: pyo.ConcreteModel) -> npt.NDArray[np.float64] | None:
+        """Return the prices of the rows of a solved model, or None if it has none."""
+        ...
+
+
+class DecisionTable(ABC):
+    """A formulation of a decision as a table of counts.
+
+    Parameters
+    ----------
+    decision
+        The decision.
+    """
+
+    sense = Sense.MINIMISE
+    integer = True
+
+    def __init__(self, decision: Decision) -> None:
+        self.decision = decision
+        self.growth = 1 if decision.growth is Growth.GROWING else 0
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Items and workers of the table."""
+
+    @abstractmethod
+    def pyomo_model(self) -> pyo.ConcreteModel:
+        """Return the program as a Pyomo model."""
+
+    @abstractmethod
+    def pyomo_columns(self, model: pyo.ConcreteModel) -> list[Any]:
         """Return the variables of the table in `model`, row by row."""
-        ...
 
-    def set_values(self, model: pyo.ConcreteModel, counts: Counts) -> None:
-        """Give every variable of `model` its value at `counts`."""
-        ...
+    @abstractmethod
+    def set_values(self, model: pyo.ConcreteModel, start: Assignment) -> None:
+        """Give every variable of `model` its value at an assignment."""
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    @abstractmethod
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        ...
 
-    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
-        """Hint every variable of a CP-SAT model at `counts`."""
-        ...
+    @abstractmethod
+    def item_sizes(self, data: ExactData) -> npt.NDArray[Any]:
+        """Return the size of each item of the table, in the unit of the data."""
 
+    @abstractmethod
     def counts(self, assignment: Assignment) -> Counts:
         """Return the table of an assignment."""
-        ...
 
+    @abstractmethod
     def assignment(self, counts: Counts) -> Assignment:
         """Return an assignment with this table."""
-        ...
+
+    def solution(self, values: npt.NDArray[np.float64]) -> Assignment:
+        """Return the assignment at these values of the table, row by row, rounded."""
+        return self.assignment(np.rint(values).astype(np.int64).reshape(self.shape))
+
+    def bound(self, dual_bound: float) -> int | Fraction | None:
+        """Return the lower bound in tokens that a solver's dual bound proves, or None."""
+        return proven_bound(dual_bound, self.decision)
+
+    def prices(self, model: pyo.ConcreteModel) -> None:
+        """Return None: a program with integers has no prices."""
+        del model
+
+    def hint(self, built: imbalance_cpsat.CpSatModel, data: ExactData, start: Assignment) -> None:
+        """Hint every variable of a CP-SAT model at an assignment."""
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+
+        counts = self.counts(start)
+        peaks = _peaks(data.loads, data.sizes, self.growth * data.unit, self.assignment(counts))
+        imbalance_cpsat.add_hint(built, self.item_sizes(data), counts, peaks)
+
+    def peaks(self, counts: Counts) -> npt.NDArray[Any]:
+        """Return M_h of a table in tokens, shape (H+1,)."""
+        d = self.decision
+        loads, sizes = d.projected_load_tokens, d.waiting_prompt_tokens
+        return _peaks(loads, sizes, self.growth, self.assignment(counts))
 
 
-@dataclass(frozen=True)
-class RequestAssignment:
+class RequestAssignment(DecisionTable):
     """The program of the paper: one binary per request and worker."""
-
-    decision: Decision
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -82,44 +151,36 @@ class RequestAssignment:
     def pyomo_model(self) -> pyo.ConcreteModel:
         """Return the program as a Pyomo model."""
         d = self.decision
-        grown = _growth(d) * np.arange(d.horizon + 1)
+        grown = self.growth * np.arange(d.horizon + 1)
         contributions = d.waiting_prompt_tokens[:, None] + grown
         return imbalance_assignment.build(
             d.projected_load_tokens, d.free_slots, contributions, discount_weights(d)
         )
 
-    def pyomo_counts(self, model: pyo.ConcreteModel) -> list[Any]:
+    def pyomo_columns(self, model: pyo.ConcreteModel) -> list[Any]:
         """Return the variables of the table in `model`, row by row."""
         return list(model.place.values())
 
-    def set_values(self, model: pyo.ConcreteModel, counts: Counts) -> None:
-        """Give every variable of `model` its value at `counts`."""
-        d = self.decision
-        peaks = _peaks(
-            d.projected_load_tokens, d.waiting_prompt_tokens, _growth(d), self.assignment(counts)
-        )
-        imbalance_assignment.set_values(model, counts, peaks)
+    def set_values(self, model: pyo.ConcreteModel, start: Assignment) -> None:
+        """Give every variable of `model` its value at an assignment."""
+        counts = self.counts(start)
+        imbalance_assignment.set_values(model, counts, self.peaks(counts))
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
-        d = self.decision
         return imbalance_cpsat.build_assignment(
-            data.loads, d.free_slots, data.sizes, weights, _growth(d) * data.unit
+            data.loads, self.decision.free_slots, data.sizes, weights, self.growth * data.unit
         )
 
-    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
-        """Hint every variable of a CP-SAT model at `counts`."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
-
-        grown = _growth(self.decision) * data.unit
-        peaks = _peaks(data.loads, data.sizes, grown, self.assignment(counts))
-        imbalance_cpsat.add_hint(built, data.sizes, counts, peaks)
+    def item_sizes(self, data: ExactData) -> npt.NDArray[Any]:
+        """Return the size of each waiting request, in the unit of the data."""
+        return data.sizes
 
     def counts(self, assignment: Assignment) -> Counts:
         """Return the table of an assignment."""
-        table = np.zeros((self.decision.waiting, self.decision.workers), np.int64)
+        table = np.zeros(self.shape, np.int64)
         for request, worker in assignment:
             table[request, worker] = 1
         return table
@@ -129,17 +190,11 @@ class RequestAssignment:
         return tuple((int(i), int(g)) for i, g in np.argwhere(counts > 0))
 
 
-class SizeClasses:
-    """The stronger program: counts per distinct size and worker with free slots.
-
-    Parameters
-    ----------
-    decision
-        The decision.
-    """
+class SizeClasses(DecisionTable):
+    """The stronger program: counts per distinct size and worker with free slots."""
 
     def __init__(self, decision: Decision) -> None:
-        self.decision = decision
+        super().__init__(decision)
         self.sizes, self._class_of, self.supplies = np.unique(
             decision.waiting_prompt_tokens, return_inverse=True, return_counts=True
         )
@@ -159,50 +214,42 @@ class SizeClasses:
             self.sizes,
             self.supplies,
             discount_weights(d),
-            _growth(d),
+            self.growth,
         )
 
-    def pyomo_counts(self, model: pyo.ConcreteModel) -> list[Any]:
+    def pyomo_columns(self, model: pyo.ConcreteModel) -> list[Any]:
         """Return the variables of the table in `model`, row by row."""
         return list(model.admit.values())
 
-    def set_values(self, model: pyo.ConcreteModel, counts: Counts) -> None:
-        """Give every variable of `model` its value at `counts`."""
-        d = self.decision
-        peaks = _peaks(
-            d.projected_load_tokens, d.waiting_prompt_tokens, _growth(d), self.assignment(counts)
-        )
-        imbalance_size_class.set_values(model, self.sizes, counts, peaks)
+    def set_values(self, model: pyo.ConcreteModel, start: Assignment) -> None:
+        """Give every variable of `model` its value at an assignment."""
+        counts = self.counts(start)
+        imbalance_size_class.set_values(model, self.sizes, counts, self.peaks(counts))
 
-    def cpsat_model(self, data: ExactData, weights: list[int]) -> CpSatModel:
+    def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
         """Return the program in integers as a CP-SAT model."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
+        from olprouting.models import imbalance_cpsat  # OR-Tools: only for CP-SAT
 
-        d = self.decision
         return imbalance_cpsat.build_size_class(
             data.loads,
-            d.free_slots,
-            _distinct(data),
+            self.decision.free_slots,
+            self.item_sizes(data),
             self.supplies,
             weights,
-            _growth(d) * data.unit,
+            self.growth * data.unit,
         )
 
-    def hint(self, built: CpSatModel, data: ExactData, counts: Counts) -> None:
-        """Hint every variable of a CP-SAT model at `counts`."""
-        from models import imbalance_cpsat  # OR-Tools: only for CP-SAT
-
-        grown = _growth(self.decision) * data.unit
-        peaks = _peaks(data.loads, data.sizes, grown, self.assignment(counts))
-        imbalance_cpsat.add_hint(built, _distinct(data), counts, peaks)
+    def item_sizes(self, data: ExactData) -> npt.NDArray[Any]:
+        """Return the distinct sizes, in the unit of the data."""
+        return np.array(sorted(set(data.sizes.tolist())), np.int64)
 
     def counts(self, assignment: Assignment) -> Counts:
         """Return the table of an assignment, interchangeable workers in the model's order."""
-        table = np.zeros((len(self.sizes), self.decision.workers), np.int64)
+        d = self.decision
+        table = np.zeros((len(self.sizes), d.workers), np.int64)
         for request, worker in assignment:
             table[self._class_of[request], worker] += 1
-        d = self.decision
-        for group in interchangeable_workers(
+        for group in imbalance_size_class.interchangeable_workers(
             d.projected_load_tokens, d.free_slots, self.open_workers
         ):
             added = self.sizes @ table[:, group]
@@ -222,10 +269,20 @@ class SizeClasses:
         return tuple(sorted(pairs))
 
 
-FORMULATIONS: dict[str, Callable[[Decision], Formulation]] = {
+FORMULATIONS: dict[str, Callable[[Decision], DecisionTable]] = {
     "size-class": SizeClasses,
     "assignment": RequestAssignment,
 }
+"""Those of a decision, by name."""
+
+
+def formulated(instance: Any, formulation: str) -> Formulation:
+    """Return a decision, or the `PeriodColumns` of a period, in one of its formulations."""
+    if isinstance(instance, Decision):
+        return FORMULATIONS[formulation](instance)
+    from olprouting.exact.period.program import PeriodProgram
+
+    return PeriodProgram(instance, integer=formulation == "integer")
 
 
 def discount_weights(decision: Decision) -> npt.NDArray[np.float64]:
@@ -233,15 +290,9 @@ def discount_weights(decision: Decision) -> npt.NDArray[np.float64]:
     return np.array([float(decision.gamma**h) for h in range(decision.horizon + 1)])
 
 
-def _growth(decision: Decision) -> int:
-    return 1 if decision.growth is Growth.GROWING else 0
-
-
-def _distinct(data: ExactData) -> Counts:
-    return np.array(sorted(set(data.sizes.tolist())), np.int64)
-
-
-def _peaks(loads: Numbers, sizes: Numbers, growth: int, assignment: Assignment) -> npt.NDArray[Any]:
+def _peaks(
+    loads: barrier_rows.Numbers, sizes: barrier_rows.Numbers, growth: int, assignment: Assignment
+) -> npt.NDArray[Any]:
     """Return M_h = max_g Lambda[g,h], shape (H+1,), in the unit of the data."""
     filled = loads.astype(np.result_type(loads, sizes))
     grown = growth * np.arange(loads.shape[1])

@@ -1,4 +1,4 @@
-"""Backend HiGHS: the Pyomo models, compiled to matrices and handed to highspy directly.
+"""Backend HiGHS: the Pyomo models with integers, compiled to matrices for highspy.
 
 Pyomo's own interfaces to HiGHS hide what we need: time limits per solve, thread changes, warm
 starts, callbacks, the dual bound, and silence.
@@ -15,20 +15,20 @@ import highspy
 import numpy as np
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.exact.backend import Abilities, Outcome
-from olprouting.exact.bounds import closing_gap_tokens, proven_bound
-from olprouting.exact.formulations import FORMULATIONS, Formulation
-from olprouting.exact.highs_threads import fresh_thread_pool
+from olprouting.exact.backend import HIGHS_LARGEST_REQUEST, Abilities, Outcome, not_started
+from olprouting.exact.bounds import closing_gap_tokens
+from olprouting.exact.formulations import FORMULATIONS, formulated
 from olprouting.exact.incumbents import IncumbentWatch
-from olprouting.exact.interruptible import Interruptible
 from olprouting.exact.matrix import MatrixForm, compile_model
-from olprouting.instances import Decision, StopReason
+from olprouting.exact.running import Interruptible, fresh_thread_pool
+from olprouting.instances import Decision, Sense, StopReason
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from olprouting.exact.formulations import Formulation
     from olprouting.exact.options import SolveOptions
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.exact.period.columns import PeriodColumns
 
 STOP_REASONS = {
     "kOptimal": StopReason.OPTIMAL,
@@ -43,7 +43,7 @@ STOP_REASONS = {
     "kObjectiveBound": StopReason.OTHER_LIMIT,
     "kObjectiveTarget": StopReason.OTHER_LIMIT,
     "kMemoryLimit": StopReason.OTHER_LIMIT,
-    # an imbalance has the bound 0, so that an unbounded model is a wrong model
+    # imbalances have the bound 0, and rewards one by capacity: an unbounded model is a wrong one
     "kUnbounded": StopReason.ERROR,
     "kNotset": StopReason.ERROR,
     "kLoadError": StopReason.ERROR,
@@ -60,51 +60,95 @@ TUNED = {"presolve": "off", "mip_heuristic_run_feasibility_jump": False}
 waiting and H = 80, presolve took nine tenths of the time and the heuristic a third of the rest."""
 
 
-LARGEST_REQUEST = 1e6
-"""A count may miss a whole number by 1e-6. Of random decisions with requests and loads of this size
-2,000 of 2,000 were solved; of ten times this size, 3% were not."""
-
-
 class Highs:
-    """HiGHS through highspy."""
+    """HiGHS through highspy, for decisions and for whole starts of a period."""
 
     abilities = Abilities(
         tuple(FORMULATIONS),
         warm_start=True,
         on_incumbent=True,
         node_limit=True,
-        largest_request=LARGEST_REQUEST,
+        largest_request=HIGHS_LARGEST_REQUEST,
     )
 
     def run(
         self,
-        decision: Decision,
+        instance: Decision | PeriodColumns,
         formulation: str,
         options: SolveOptions,
-        start: Assignment | None,
-    ) -> Outcome:
-        """Solve `decision`; see `Backend`."""
+        start: Any,
+    ) -> Outcome[Any]:
+        """Solve an instance; see `Backend`."""
         began = time.perf_counter()
-        program = FORMULATIONS[formulation](decision)
+        program = formulated(instance, formulation)
         model = program.pyomo_model()
         if start is not None:
-            program.set_values(model, program.counts(start))
+            program.set_values(model, start)
         matrix = compile_model(model)
-        table = [matrix.column_of[id(variable)] for variable in program.pyomo_counts(model)]
+        # a variable in no row and without cost is not in the matrix
+        columns = [matrix.column_of.get(id(v), -1) for v in program.pyomo_columns(model)]
+        reading = _Reading(program, np.array(columns, np.int64))
         solver = new_highs(verbose=options.verbose)
-        set_options(solver, options, mip_abs_gap=closing_gap_tokens(decision), **TUNED)
+        if isinstance(instance, Decision):
+            set_options(solver, options, mip_abs_gap=closing_gap_tokens(instance), **TUNED)
+        else:
+            set_options(solver, options, mip_abs_gap=0.0)
         pass_model(solver, matrix)
         if start is not None:
             _set_start(solver, matrix)
-        watch = IncumbentWatch(decision, options)
-        if options.on_incumbent:
-            _subscribe(solver, watch, decision, program, table)
+        watch = None
+        if isinstance(instance, Decision) and options.on_incumbent:
+            watch = IncumbentWatch(instance, options)
+            _subscribe(solver, watch, reading)
         built = time.perf_counter()
+        if options.time_limit_s == 0 and not isinstance(instance, Decision):
+            # its presolve may finish a small program within no time
+            return not_started(built - began)
         solver.HandleUserInterrupt = True  # lets cancelSolve work
-        run = Interruptible(lambda: run_alone(solver), solver.cancelSolve)
-        run.result()
-        watch.raise_error()
-        return _outcome(solver, decision, options, program, table, built, built - began)
+        Interruptible(lambda: run_alone(solver), solver.cancelSolve).result()
+        if watch is not None:
+            watch.raise_error()
+        return reading.outcome(solver, options, built, built - began)
+
+
+class _Reading:
+    """How a program's solutions and bounds are read from HiGHS, which always minimises.
+
+    Parameters
+    ----------
+    program
+        The program.
+    columns
+        HiGHS's column of each variable that a solution is read from, -1 for one that it has not.
+    """
+
+    def __init__(self, program: Formulation, columns: npt.NDArray[np.int64]) -> None:
+        self._program, self._columns = program, columns
+        self._sign = 1 if program.sense is Sense.MINIMISE else -1
+
+    def solution(self, values: Any) -> Any:
+        """Return the solution of a vector of columns."""
+        return self._program.solution(np.append(np.asarray(values), 0.0)[self._columns])
+
+    def bound(self, dual_bound: float) -> Any:
+        """Return what HiGHS's dual bound says of the value."""
+        return self._program.bound(self._sign * dual_bound)
+
+    def outcome(
+        self, solver: highspy.Highs, options: SolveOptions, built: float, build_s: float
+    ) -> Outcome[Any]:
+        """Return what HiGHS has at the end of a run."""
+        status, info = solver.getModelStatus(), solver.getInfo()
+        stop = STOP_REASONS[status.name]
+        if stop is StopReason.NODE_LIMIT and options.node_limit is None:
+            stop = StopReason.OTHER_LIMIT
+        feasible = int(highspy.SolutionStatus.kSolutionStatusFeasible)
+        solution = None
+        if info.primal_solution_status == feasible:
+            solution = self.solution(solver.getSolution().col_value)
+        bound = self.bound(info.mip_dual_bound) if info.valid else None
+        message = solver.modelStatusToString(status)
+        return Outcome(stop, solution, bound, time.perf_counter() - built, build_s, message)
 
 
 class _QuietHighs(highspy.Highs):
@@ -197,46 +241,12 @@ def run_alone(solver: highspy.Highs) -> None:
         solver.run()
 
 
-def _subscribe(
-    solver: highspy.Highs,
-    watch: IncumbentWatch,
-    decision: Decision,
-    program: Formulation,
-    table: list[int],
-) -> None:
+def _subscribe(solver: highspy.Highs, watch: IncumbentWatch, reading: _Reading) -> None:
     def improved(event: Any) -> None:
         data = event.data_out
-        values = np.asarray(data.mip_solution)
-        bound = proven_bound(data.mip_dual_bound, decision)
-        watch.report(_read(program, values, table), bound, data.running_time)
+        solution, bound = reading.solution(data.mip_solution), reading.bound(data.mip_dual_bound)
+        watch.report(solution, bound, data.running_time)
         if watch.stop:
             solver.cancelSolve()
 
     solver.cbMipImprovingSolution.subscribe(improved)
-
-
-def _read(program: Formulation, values: npt.NDArray[np.float64], table: list[int]) -> Assignment:
-    """Return the assignment of a solution vector, near-integers rounded."""
-    return program.assignment(np.rint(values[table]).astype(np.int64).reshape(program.shape))
-
-
-def _outcome(
-    solver: highspy.Highs,
-    decision: Decision,
-    options: SolveOptions,
-    program: Formulation,
-    table: list[int],
-    built: float,
-    build_s: float,
-) -> Outcome:
-    status, info = solver.getModelStatus(), solver.getInfo()
-    stop = STOP_REASONS[status.name]
-    if stop is StopReason.NODE_LIMIT and options.node_limit is None:
-        stop = StopReason.OTHER_LIMIT
-    feasible = int(highspy.SolutionStatus.kSolutionStatusFeasible)
-    assignment = None
-    if info.primal_solution_status == feasible:
-        assignment = _read(program, np.asarray(solver.getSolution().col_value), table)
-    bound = proven_bound(info.mip_dual_bound, decision) if info.valid else None
-    message = solver.modelStatusToString(status)
-    return Outcome(stop, assignment, bound, time.perf_counter() - built, build_s, message)

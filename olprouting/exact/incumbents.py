@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
+from olprouting.exact.bounds import plain, rounded_down
 from olprouting.exact.check import recheck
-from olprouting.exact.numbers import plain, rounded_down
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from olprouting.exact.options import SolveOptions
-    from olprouting.instances import Decision
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment, Decision
 
 
 class IncumbentWatch:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    import pyomo.environ as pyo
+    import pyomo.core as pyo
 
 
 @dataclass(frozen=True)
@@ -50,24 +50,60 @@ class MatrixForm:
 
 
 def compile_model(model: pyo.ConcreteModel) -> MatrixForm:
-    """Return a linear Pyomo model with one minimising objective as arrays."""
-    from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
+    """Return a linear Pyomo model with one objective as arrays; a maximum is negated."""
+    # Pyomo's own standard form would import scipy.stats, which takes longer than most solves
+    import pyomo.core as pyo
+    from pyomo.repn import generate_standard_repn
 
-    form = LinearStandardFormCompiler().write(model, mixed_form=True)
-    senses = np.array([row.bound_type for row in form.rows])  # -1 is >=, 0 is =, 1 is <=
-    bounds = [variable.bounds for variable in form.columns]
+    column_of: dict[int, int] = {}
+    columns: list[Any] = []
+
+    def terms(expression: Any) -> tuple[list[int], list[float], float]:
+        """Return columns, coefficients and the constant of a linear expression."""
+        form = generate_standard_repn(expression, quadratic=False)
+        for variable in form.linear_vars:
+            if id(variable) not in column_of:  # with its family, in the order of its indices
+                for member in variable.parent_component().values():
+                    column_of[id(member)] = len(columns)
+                    columns.append(member)
+        indices = [column_of[id(variable)] for variable in form.linear_vars]
+        return indices, list(form.linear_coefs), float(form.constant)
+
+    (objective,) = model.component_data_objects(pyo.Objective, active=True)
+    indices, coefficients, offset = terms(objective.expr)
+    constraints = list(model.component_data_objects(pyo.Constraint, active=True))
+    matrix = [terms(constraint.body) for constraint in constraints]
+    sign = 1 if objective.is_minimizing() else -1
+    cost = np.zeros(len(columns))
+    cost[indices] = sign * np.array(coefficients)
+    lower, upper = _bounds(columns)
+    row_lower, row_upper = _bounds(constraints)
+    constants = np.array([constant for _, _, constant in matrix])
+    row = np.repeat(np.arange(len(matrix)), [len(indices) for indices, _, _ in matrix])
+    column = np.array([index for indices, _, _ in matrix for index in indices], np.int64)
+    by_column = np.argsort(column, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(column, minlength=len(columns)))])
+    values = np.array([value for _, values, _ in matrix for value in values], np.float64)
     return MatrixForm(
-        columns=form.columns,
-        column_of={id(variable): column for column, variable in enumerate(form.columns)},
-        constraints=[row.constraint for row in form.rows],
-        cost=form.c.toarray().ravel(),
-        offset=float(form.c_offset[0]),
-        lower=np.array([-np.inf if low is None else low for low, _ in bounds]),
-        upper=np.array([np.inf if high is None else high for _, high in bounds]),
-        integer=np.array([v.is_integer() for v in form.columns], dtype=np.int32),
-        row_lower=np.where(senses <= 0, form.rhs, -np.inf),
-        row_upper=np.where(senses >= 0, form.rhs, np.inf),
-        starts=form.A.indptr.astype(np.int32),
-        rows=form.A.indices.astype(np.int32),
-        coefficients=form.A.data.astype(np.float64),
+        columns=columns,
+        column_of=column_of,
+        constraints=constraints,
+        cost=cost,
+        offset=sign * offset,
+        lower=lower,
+        upper=upper,
+        integer=np.array([variable.is_integer() for variable in columns], dtype=np.int32),
+        row_lower=row_lower - constants,
+        row_upper=row_upper - constants,
+        starts=starts.astype(np.int32),
+        rows=row[by_column].astype(np.int32),
+        coefficients=values[by_column],
     )
+
+
+def _bounds(parts: list[Any]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return lower and upper bounds of variables or constraints, infinite where there is none."""
+    bounds = [part.bounds if hasattr(part, "bounds") else (part.lb, part.ub) for part in parts]
+    low = np.array([-np.inf if low is None else low for low, _ in bounds], np.float64)
+    high = np.array([np.inf if high is None else high for _, high in bounds], np.float64)
+    return low, high

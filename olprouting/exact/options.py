@@ -8,9 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import InputError
+from olprouting.options import PolicyOptions
 
 if TYPE_CHECKING:
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
+
+DEFAULT_SOLVER = PolicyOptions.solver
+"""Who solves where nobody is named: in Python, on the command line and in studies."""
 
 OnIncumbent = Callable[[int | float, int | float | None, float], bool | None]
 """Called with (objective tokens, bound tokens or None, seconds); return True to stop."""
@@ -40,7 +44,7 @@ class SolveOptions:
         Let the solver write to the terminal. If False nothing is written.
     warm_start
         An assignment to start from, as (request index, worker index) pairs. The result is never
-        worse; ``SolveResult.warm_start`` says what became of it.
+        worse; ``DecisionResult.warm_start`` says what became of it.
     on_incumbent
         Called as ``on_incumbent(objective, bound, seconds)`` for each better solution that the
         solver reports, from the solver's thread; returning True stops it.

@@ -1,11 +1,9 @@
-"""Backend for any MIP solver that Pyomo knows: the Pyomo models through its SolverFactory."""
+"""Backend for any solver that Pyomo knows: the Pyomo models through its SolverFactory."""
 
 from __future__ import annotations
 
-import ctypes
 import logging
 import math
-import sys
 import time
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
@@ -14,22 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyomo.environ as pyo
 from pyomo.common.errors import ApplicationError
-from pyomo.common.tee import capture_output
 from pyomo.opt import TerminationCondition
 from pyomo.solvers.plugins.solvers.direct_or_persistent_solver import DirectOrPersistentSolver
 from pyomo.solvers.plugins.solvers.persistent_solver import PersistentSolver
 
 from olprouting.errors import InputError, SolverUnavailableError, unknown_name
-from olprouting.exact.backend import Abilities, Outcome
-from olprouting.exact.bounds import proven_bound
-from olprouting.exact.formulations import FORMULATIONS, Formulation
+from olprouting.exact.backend import Abilities, Outcome, not_started
+from olprouting.exact.formulations import FORMULATIONS, formulated
 from olprouting.exact.options import SolveOptions
-from olprouting.instances import Decision, StopReason
+from olprouting.exact.running import fresh_thread_pool, silence
+from olprouting.instances import Decision, Sense, StopReason
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.exact.formulations import Formulation
+    from olprouting.exact.period.columns import PeriodColumns
 
 INTEGRALITY_TOLERANCE = 1e-4
 """A count farther than this from an integer means that the solver did not keep it integer."""
@@ -46,7 +44,7 @@ STOP_REASONS = {
     _T.userInterrupt: StopReason.INTERRUPTED,
     _T.infeasible: StopReason.INFEASIBLE,
     _T.infeasibleOrUnbounded: StopReason.INFEASIBLE_OR_UNBOUNDED,
-    # an imbalance has the bound 0, so that an unbounded model is a wrong model
+    # imbalances have the bound 0, and rewards one by capacity: an unbounded model is a wrong one
     _T.unbounded: StopReason.ERROR,
     # locally optimal: found by a solver that does not branch
     _T.locallyOptimal: StopReason.ERROR,
@@ -103,7 +101,7 @@ WHOLE_SECONDS = {"glpk"}
 
 
 class PyomoSolver:
-    """A solver of Pyomo's SolverFactory.
+    """A solver of Pyomo's SolverFactory, for decisions and for periods.
 
     Parameters
     ----------
@@ -123,7 +121,7 @@ class PyomoSolver:
         if name not in known:
             raise unknown_name("Pyomo solver", name, known)
         self._name = name
-        with _silence():
+        with _quiet():
             self._solver = pyo.SolverFactory(name)
             if not _is_available(self._solver):
                 raise SolverUnavailableError(
@@ -134,33 +132,31 @@ class PyomoSolver:
         self.abilities = Abilities(
             tuple(FORMULATIONS),
             warm_start=bool(takes_start()),
-            on_incumbent=False,
-            node_limit=False,
             largest_request=LARGEST_REQUESTS.get(name, LARGEST_REQUEST),
         )
 
     def run(
         self,
-        decision: Decision,
+        instance: Decision | PeriodColumns,
         formulation: str,
         options: SolveOptions,
-        start: Assignment | None,
-    ) -> Outcome:
-        """Solve `decision`; see `Backend`."""
+        start: Any,
+    ) -> Outcome[Any]:
+        """Solve an instance; see `Backend`."""
         began = time.perf_counter()
-        program = FORMULATIONS[formulation](decision)
+        program = formulated(instance, formulation)
         model = program.pyomo_model()
         call = self._call(options)
         if start is not None and self.abilities.warm_start:
-            program.set_values(model, program.counts(start))
+            program.set_values(model, start)
             call["warmstart"] = True
         if isinstance(self._solver, PersistentSolver):
             self._solver.set_instance(model)
         build_s = time.perf_counter() - began
-        if options.time_limit_s == 0:  # which Pyomo takes as no limit
-            return Outcome(StopReason.TIME_LIMIT, None, None, 0.0, build_s, "limit 0: not started")
-        with nullcontext() if options.verbose else _silence():
-            outcome = self._solve(decision, program, model, call, options)
+        if options.time_limit_s == 0:
+            return not_started(build_s)
+        with nullcontext() if options.verbose else _quiet():
+            outcome = self._solve(program, model, call, options)
         wall_s = time.perf_counter() - began - build_s
         return replace(outcome, wall_s=wall_s, build_s=build_s)
 
@@ -174,11 +170,7 @@ class PyomoSolver:
         return call
 
     def _thread_pool(self) -> AbstractContextManager[None]:
-        if "highs" not in self._name:
-            return nullcontext()
-        from olprouting.exact.highs_threads import fresh_thread_pool
-
-        return fresh_thread_pool()
+        return fresh_thread_pool() if "highs" in self._name else nullcontext()
 
     def _native_options(self, options: SolveOptions) -> dict[str, Any]:
         names = NATIVE_NAMES.get(self._name, {})
@@ -197,13 +189,11 @@ class PyomoSolver:
 
     def _solve(
         self,
-        decision: Decision,
         program: Formulation,
         model: pyo.ConcreteModel,
         call: dict[str, Any],
         options: SolveOptions,
-    ) -> Outcome:
-        limit_s = options.time_limit_s
+    ) -> Outcome[Any]:
         began = time.perf_counter()
         try:
             with self._thread_pool():
@@ -214,47 +204,56 @@ class PyomoSolver:
             return _nothing(StopReason.ERROR, str(error))
         except Exception as error:  # some of Pyomo's names are no MIP solvers
             raise InputError(
-                f"Pyomo's {self._name} cannot solve a decision: {type(error).__name__}: {error}"
+                f"Pyomo's {self._name} cannot solve this program: {type(error).__name__}: {error}"
             ) from None
-        condition = results.solver.termination_condition
-        stop = STOP_REASONS[condition]
-        message = str(results.solver.termination_message or condition)
-        if condition is _T.licensingProblems:
-            raise SolverUnavailableError(f"solver {self._name!r} is not licensed here: {message}")
-        at_limit = limit_s is not None and time.perf_counter() - began >= limit_s
-        if at_limit and condition in UNTOLD:
-            stop = StopReason.TIME_LIMIT
-        elif options.relative_gap > 0 and condition in UNTOLD:
-            stop = StopReason.OTHER_LIMIT  # GLPK's way to stop at a gap
-        if len(results.solution) == 0:
+        stop, message = self._stop_reason(results, options, time.perf_counter() - began)
+        # an LP's point at a limit may violate rows; an integer incumbent is rechecked
+        kept = program.integer or stop is StopReason.OPTIMAL
+        if len(results.solution) == 0 or not kept:
             return _nothing(stop, message)
         model.solutions.load_from(results)
-        values = np.array([variable.value or 0.0 for variable in program.pyomo_counts(model)])
-        counts = np.rint(values)
-        if np.abs(values - counts).max() > INTEGRALITY_TOLERANCE:
+        values = np.array([variable.value or 0.0 for variable in program.pyomo_columns(model)])
+        fractional = np.abs(values - np.rint(values)).max(initial=0.0) > INTEGRALITY_TOLERANCE
+        if program.integer and fractional:
             return _nothing(
                 StopReason.ERROR, f"{self._name} returned fractional counts: is it a MIP solver?"
             )
-        assignment = program.assignment(counts.astype(np.int64).reshape(program.shape))
-        dual_bound = results.problem.lower_bound
+        bound = self._bound(program, results, stop, options) if program.integer else None
+        price = program.prices(model)
+        return Outcome(stop, program.solution(values), bound, 0.0, 0.0, message, price)
+
+    def _stop_reason(
+        self, results: Any, options: SolveOptions, elapsed_s: float
+    ) -> tuple[StopReason, str]:
+        condition = results.solver.termination_condition
+        message = str(results.solver.termination_message or condition)
+        if condition is _T.licensingProblems:
+            raise SolverUnavailableError(f"solver {self._name!r} is not licensed here: {message}")
+        limit_s = options.time_limit_s
+        if condition in UNTOLD and limit_s is not None and elapsed_s >= limit_s:
+            return StopReason.TIME_LIMIT, message
+        if condition in UNTOLD and options.relative_gap > 0:
+            return StopReason.OTHER_LIMIT, message  # GLPK's way to stop at a gap
+        return STOP_REASONS[condition], message
+
+    def _bound(
+        self, program: Formulation, results: Any, stop: StopReason, options: SolveOptions
+    ) -> Any:
+        """Return what the solver's dual bound says, without what it may lose on its way here."""
+        least, most = results.problem.lower_bound, results.problem.upper_bound
+        sign = 1 if program.sense is Sense.MINIMISE else -1
+        dual, optimum = (least, most) if sign > 0 else (most, least)
         proven = stop is StopReason.OPTIMAL and options.relative_gap == 0
-        if proven and dual_bound == -math.inf:
-            dual_bound = results.problem.upper_bound  # its optimum: all that appsi_cbc tells
-        trusted = dual_bound is not None and stop is not StopReason.ERROR
-        bound = None
-        if trusted:
-            below = float(dual_bound) - lost_in_bound(self._name, stop, dual_bound)
-            bound = proven_bound(below, decision)
-        return Outcome(stop, assignment, bound, 0.0, 0.0, message)
+        if proven and dual == -sign * math.inf:
+            dual = optimum  # all that appsi_cbc tells
+        if dual is None or stop is StopReason.ERROR:
+            return None
+        done = stop is StopReason.OPTIMAL
+        lost = RELATIVE_TOLERANCES.get(self._name, 0.0) if done else PRINTED_DIGITS
+        return program.bound(float(dual) - sign * lost * (1 + abs(float(dual))))
 
 
-def lost_in_bound(name: str, stop: StopReason, bound: float) -> float:
-    """Return by how much the bound of a solver of Pyomo's may be too good."""
-    done = stop is StopReason.OPTIMAL
-    return (RELATIVE_TOLERANCES.get(name, 0.0) if done else PRINTED_DIGITS) * (1 + abs(bound))
-
-
-def _nothing(stop: StopReason, message: str) -> Outcome:
+def _nothing(stop: StopReason, message: str) -> Outcome[Any]:
     return Outcome(stop, None, None, 0.0, 0.0, message)
 
 
@@ -266,15 +265,13 @@ def _is_available(solver: Any) -> bool:
 
 
 @contextmanager
-def _silence() -> Iterator[None]:
-    """Keep Python, its loggers and C code from writing to the terminal."""
+def _quiet() -> Iterator[None]:
+    """Keep Pyomo's logger and C code from writing to the terminal."""
     logger = logging.getLogger("pyomo")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     try:
-        with capture_output(capture_fd=True):
+        with silence():
             yield
-            # what C code printed to a pipe may still be in its buffer
-            ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
     finally:
         logger.setLevel(level)

@@ -1,63 +1,93 @@
-"""Solving one decision to proven optimality, with any solver."""
+"""Solving a decision or a period, with any solver: the one way in."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import overload
 
-from olprouting.errors import InputError, unknown_name
-from olprouting.exact import solvers
-from olprouting.exact.backend import (
-    Abilities,
-    Backend,
-    BeyondRangeError,
-    Outcome,
-    tolerances_prove,
-)
-from olprouting.exact.check import recheck
-from olprouting.exact.numbers import plain, rounded_down, scaled
-from olprouting.exact.options import SolveOptions
-from olprouting.exact.reduction import Reduced, reduced
-from olprouting.exact.trust import EXACT, without_doubtful_bound
-from olprouting.instances import Decision, SolveResult, StopReason
+from olprouting.errors import InputError
+from olprouting.exact.options import DEFAULT_SOLVER, SolveOptions
+from olprouting.instances import Decision, DecisionResult, PeriodProblem, PeriodResult
 
-if TYPE_CHECKING:
-    from olprouting.exact.options import OnIncumbent
-    from olprouting.instances.solve_result import Assignment
 
-IMPOSSIBLE = (StopReason.INFEASIBLE, StopReason.INFEASIBLE_OR_UNBOUNDED)
-"""What no decision is: any U requests fit into the free slots, and no imbalance is below 0."""
+@overload
+def solve(
+    instance: Decision,
+    *,
+    solver: str = DEFAULT_SOLVER,
+    formulation: str | None = None,
+    options: SolveOptions | None = None,
+) -> DecisionResult: ...
+
+
+@overload
+def solve(
+    instance: PeriodProblem,
+    *,
+    solver: str = DEFAULT_SOLVER,
+    formulation: str | None = None,
+    options: SolveOptions | None = None,
+    prices: str | None = None,
+    reduce_rows: bool = True,
+    drop_oversize: bool = False,
+    test_uniqueness: bool = True,
+) -> PeriodResult: ...
 
 
 def solve(
-    decision: Decision,
+    instance: Decision | PeriodProblem,
     *,
-    solver: str = "highs",
+    solver: str = DEFAULT_SOLVER,
     formulation: str | None = None,
     options: SolveOptions | None = None,
-) -> SolveResult:
-    """Find the assignment of least weighted imbalance (balance paper, section 3).
+    prices: str | None = None,
+    reduce_rows: bool = True,
+    drop_oversize: bool = False,
+    test_uniqueness: bool = True,
+) -> DecisionResult | PeriodResult:
+    """Find the optimum of a decision or of a period, and prove it.
+
+    Of a decision that is the assignment of least weighted imbalance; of a period the starts of most
+    reward, and what slots and KV tokens are worth.
 
     Parameters
     ----------
-    decision
-        What is to be decided.
+    instance
+        What is to be decided: a decision (balance paper, section 3) or a period (bid-price paper,
+        section 3).
     solver
-        A name of `solver_names`, or ``"pyomo:<name>"`` for any solver that Pyomo knows.
+        A name of `solver_names`, or ``"pyomo:<name>"`` for any solver that Pyomo knows. The
+        default ``"auto"`` is the native search, then HiGHS; of a period it is HiGHS. An LP or dual
+        of a period takes any LP solver of CVXPY, by ``"cvxpy:<name>"`` or its plain name.
     formulation
-        ``"size-class"`` or ``"assignment"``; None is the solver's default.
+        A name of `formulations_of`; None is the solver's default. Of a decision ``"size-class"`` or
+        ``"assignment"``, for solvers with models. Of a period ``"lp"`` (bid-price paper, section
+        3.1; the default), ``"integer"`` (whole starts), ``"dual"`` (prices and option values,
+        section 3.2; x from its row duals) or ``"reduced-dual"`` (prices alone; it proves a bound
+        and gives no x).
     options
         How to solve; None is ``SolveOptions()``: to optimality, without limits.
+    prices
+        Of a period's integer program: ``"lp-relaxation"``, the prices of the LP; or
+        ``"fixed-integers"``, those of the LP of the requests left waiting when the started ones
+        stay where they are (a program with integers only, fixed altogether, would leave nothing to
+        price). None: none.
+    reduce_rows
+        Of a period: leave out capacity rows that cannot bind; value and prices stay optimal.
+    drop_oversize
+        Of a period: do not start any part of a request that fits whole on no device. As published,
+        the LP may start a fraction of one.
+    test_uniqueness
+        Of a period: find out whether the prices are the only optimal ones, at the cost of two small
+        LPs.
 
     Returns
     -------
-    SolveResult
-        Why the solver stopped, and what it has. The assignment has been rechecked and its
-        objective (tokens) recomputed exactly. Reaching a limit raises nothing. Where numbers are
-        too large for the solver's tolerances to prove anything, an exact solver answers instead:
-        ``solver`` names it, and ``message`` says so. An answer that contradicts the recheck has
-        the stop reason ``error``.
+    DecisionResult or PeriodResult
+        Why the solver stopped, and what it has. The solution has been rechecked, and its value
+        recomputed: exactly for a decision; bound and prices of a period too. What contradicts the
+        recheck has the stop reason ``error``. Reaching a limit raises nothing. Where a decision's
+        numbers are too large for the solver's tolerances to prove anything, an exact solver answers
+        instead: ``solver`` names it, and ``message`` says so.
 
     Raises
     ------
@@ -67,194 +97,16 @@ def solve(
         If the solver is not installed or not licensed.
     """
     options = options or SolveOptions()
-    backend = solvers.load(solver)
-    formulation = _formulation(backend.abilities, formulation, solver)
-    _refuse_beyond(backend.abilities, options, solver)
-    start = _checked_start(decision, options, backend.abilities, solver)
-    settled = _without_solver(decision, start)
-    if settled is not None:
-        return _result(decision, _Run(solver, formulation, settled), options, start)
-    run = _run(reduced(decision), backend, _Asked(solver, formulation, options, start.assignment))
-    return _result(decision, run, options, start)
+    if isinstance(instance, PeriodProblem):
+        from olprouting.exact.period.optimum import PeriodQuestion, best_starts
 
+        asked = PeriodQuestion(
+            solver, formulation or "lp", options, prices, reduce_rows, drop_oversize,
+            test_uniqueness,
+        )  # fmt: skip
+        return best_starts(instance, asked)
+    if prices is not None:
+        raise InputError(f"prices = {prices!r} is for periods; a decision has none")
+    from olprouting.exact.decision import best_assignment
 
-@dataclass(frozen=True)
-class _Asked:
-    """What a solver was asked for."""
-
-    solver: str
-    formulation: str
-    options: SolveOptions
-    start: Assignment | None
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What a solver gave: its name, formulation, outcome, and the tokens per unit of its bound."""
-
-    solver: str
-    formulation: str
-    outcome: Outcome
-    unit: Fraction = Fraction(1)
-
-
-def _run(small: Reduced, backend: Backend, asked: _Asked) -> _Run:
-    """Run the solver asked for, or where its tolerances prove nothing, an exact one."""
-    tell = asked.options.on_incumbent
-    if tell is not None and small.unit != 1:
-        options = replace(asked.options, on_incumbent=_in_tokens(tell, small.unit))
-        asked = replace(asked, options=options)
-    if tolerances_prove(backend.abilities, small.decision):
-        try:
-            outcome = backend.run(small.decision, asked.formulation, asked.options, asked.start)
-        except BeyondRangeError:
-            if asked.solver in EXACT:
-                raise
-        else:
-            outcome = without_doubtful_bound(outcome, asked.solver, asked.options.native)
-            return _Run(asked.solver, asked.formulation, outcome, small.unit)
-    return _run_exactly(small, replace(asked, options=replace(asked.options, native={})))
-
-
-def _run_exactly(small: Reduced, asked: _Asked) -> _Run:
-    """Run the first exact solver that can compute with the numbers of a decision."""
-    decision = small.decision
-    largest = max(decision.waiting_prompt_tokens.max(), decision.projected_load_tokens.max())
-    beyond = f"{asked.solver} proves nothing with numbers of up to {largest:.3g}"
-    refusals = []
-    for name in EXACT:
-        backend = solvers.load(name)
-        formulation = backend.abilities.formulations[0]
-        try:
-            _refuse_beyond(backend.abilities, asked.options, name)
-            outcome = backend.run(decision, formulation, asked.options, asked.start)
-        except InputError as refusal:
-            refusals.append(str(refusal))
-        else:
-            message = f"{beyond}, {name} solved it: {outcome.message}"
-            return _Run(name, formulation, replace(outcome, message=message), small.unit)
-    raise BeyondRangeError(f"{beyond}, nor can an exact solver compute with them: {refusals[-1]}")
-
-
-def _in_tokens(tell: OnIncumbent, unit: Fraction) -> OnIncumbent:
-    """Return the callback of a user for a solver that counts in units."""
-
-    def tell_in_tokens(
-        objective: int | float, bound: int | float | None, seconds: float
-    ) -> bool | None:
-        below = None if bound is None else rounded_down(scaled(_exact(bound), unit))
-        return tell(plain(scaled(_exact(objective), unit)), below, seconds)
-
-    return tell_in_tokens
-
-
-def _exact(number: int | float) -> int | Fraction:
-    return number if isinstance(number, int) else Fraction(number)
-
-
-@dataclass(frozen=True)
-class _Start:
-    """A warm start with its exact value, or why there is none."""
-
-    assignment: Assignment | None = None
-    value: int | Fraction | None = None
-    report: str | None = None
-
-
-def _formulation(abilities: Abilities, name: str | None, solver: str) -> str:
-    if name is None:
-        return abilities.formulations[0]
-    if name not in abilities.formulations:
-        raise unknown_name(f"formulation for solver {solver!r}", name, abilities.formulations)
-    return name
-
-
-def _refuse_beyond(abilities: Abilities, options: SolveOptions, solver: str) -> None:
-    asked = {"on_incumbent": options.on_incumbent, "node_limit": options.node_limit}
-    for name, value in asked.items():
-        if value is not None and not getattr(abilities, name):
-            raise InputError(f"solver {solver!r} has no {name}; highs has")
-
-
-def _checked_start(
-    decision: Decision, options: SolveOptions, abilities: Abilities, solver: str
-) -> _Start:
-    if options.warm_start is None:
-        return _Start()
-    try:
-        value = recheck(decision, options.warm_start)
-    except InputError as error:
-        return _Start(report=f"rejected: {error}")
-    report = "accepted"
-    if not abilities.warm_start:
-        report = f"kept as incumbent only: {solver} takes no start"
-    return _Start(tuple(sorted(options.warm_start)), value, report)
-
-
-def _without_solver(decision: Decision, start: _Start) -> Outcome | None:
-    """Answer what needs no solver: nothing to decide, or a start of imbalance 0."""
-    if start.value == 0:
-        message = "the start attains the lower bound 0"
-        return Outcome(StopReason.OPTIMAL, start.assignment, 0, 0.0, 0.0, message)
-    forced = _forced(decision)
-    if forced is None:
-        return None
-    value = recheck(decision, forced)
-    return Outcome(StopReason.OPTIMAL, forced, value, 0.0, 0.0, "nothing to decide")
-
-
-def _forced(decision: Decision) -> Assignment | None:
-    """Return the assignment that is optimal whatever the loads, if there is one."""
-    admissions = decision.admissions
-    if admissions == 0:
-        return ()
-    open_workers = decision.free_slots.nonzero()[0].tolist()
-    sizes = decision.waiting_prompt_tokens
-    indifferent = admissions == decision.waiting or (sizes == sizes[0]).all()
-    if len(open_workers) == 1 and indifferent:
-        return tuple((request, open_workers[0]) for request in range(admissions))
-    return None
-
-
-def _result(decision: Decision, run: _Run, options: SolveOptions, start: _Start) -> SolveResult:
-    outcome = run.outcome
-    stop, faults = outcome.stop_reason, []
-    assignment, value = start.assignment, start.value
-    if stop in IMPOSSIBLE:
-        faults.append(f"{run.solver} calls it {stop}, which no decision is")
-    if outcome.assignment is not None:
-        try:
-            found = recheck(decision, outcome.assignment)
-        except InputError as error:
-            faults.append(f"{run.solver} returned an assignment that is none: {error}")
-        else:
-            if value is None or found <= value:
-                assignment, value = outcome.assignment, found
-    bound = None if outcome.bound is None else scaled(outcome.bound, run.unit)
-    if bound is not None and value is not None and bound > value:
-        faults.append(
-            f"{run.solver} claims a bound of {rounded_down(bound)}, but a rechecked assignment "
-            f"has the value {plain(value)}"
-        )
-    if faults:
-        stop, bound = StopReason.ERROR, None
-    if bound is None and value == 0:
-        bound = 0  # no imbalance is negative: proven, even if the solver reports no bound
-    if stop in (StopReason.OPTIMAL, StopReason.OPTIMAL_WITHIN_GAP):
-        closed = value is not None and value == bound
-        stop = StopReason.OPTIMAL if closed else StopReason.OPTIMAL_WITHIN_GAP
-    return SolveResult(
-        solver=run.solver,
-        formulation=run.formulation,
-        stop_reason=stop,
-        assignment=assignment,
-        objective=None if value is None else plain(value),
-        bound=None if bound is None else rounded_down(bound),
-        wall_s=outcome.wall_s,
-        build_s=outcome.build_s,
-        limit_s=options.time_limit_s,
-        threads=options.threads,
-        seed=options.seed,
-        warm_start=start.report,
-        message="; ".join([outcome.message, *faults]),
-    )
+    return best_assignment(instance, solver, formulation, options)

@@ -7,15 +7,12 @@ optimal what is not, and nothing in its answer shows it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from olprouting.exact.backend import Outcome
-    from olprouting.exact.period.outcome import PeriodOutcome
-
-Solved = TypeVar("Solved", "Outcome", "PeriodOutcome")
 
 EXACT: Final = ("native", "cpsat", "brute-force")
 """Solvers without tolerances: no option of theirs makes a bound false. Where others prove nothing
@@ -50,7 +47,9 @@ HIGHS: Final = frozenset(
 """Options of HiGHS that say how to search and when to stop."""
 
 
-def without_doubtful_bound(outcome: Solved, solver: str, native: Iterable[str]) -> Solved:
+def without_doubtful_bound(
+    outcome: Outcome[Any], solver: str, native: Iterable[str]
+) -> Outcome[Any]:
     """Return an outcome without its bound where native options may change what that proves."""
     doubtful = doubtful_options(solver, native)
     if not doubtful:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from olprouting.compiling import Bools, Floats, Ints, compiled, inlined
+from olprouting.compiling import Bools, Floats, Ints, compiled, kernel
 
 CEILING_TOLERANCE: Final = 1e-9
 """Rounding error of c where N is a product of ratios; counts below 10^9 never come so close."""
@@ -50,19 +50,19 @@ class Curves(NamedTuple):
 # the forecast.
 
 
-@inlined
+@kernel
 def speaking(first: Ints, beyond: Floats, own: int) -> int:
     """Return the curve that speaks for a request: its own if that has history, else that of all."""
     return int(own) if own > 0 and beyond[first[own]] > 0 else 0
 
 
-@inlined
+@kernel
 def beyond_age(beyond: Floats, start: int, last: int, age: int) -> float:
     """Return N(age); beyond the longest length it stays as it is there."""
     return float(beyond[min(start + age, last)])
 
 
-@inlined
+@kernel
 def expected_remaining(
     beyond: Floats, reach: Floats, start: int, last: int, age: int, horizon: int
 ) -> float:
@@ -77,7 +77,7 @@ def expected_remaining(
     return float((reach[ahead] - reach[here] + after) / beyond[here])
 
 
-@inlined
+@compiled
 def cutoff_of(expected: float, horizon: int) -> int:
     """Return ceil(c) in [1, H + 1]: the offset from which a request counts as gone."""
     return min(max(int(expected - CEILING_TOLERANCE) + 1, 1), horizon + 1)
@@ -100,7 +100,7 @@ def tabulate(curves: Curves, k: int) -> None:
         total += curves.beyond[place]
 
 
-@inlined
+@kernel
 def add_length(curves: Curves, k: int, length: int) -> None:
     """Add a completed request to N and R of curve `k`, which counts completed ones alone."""
     start, end = curves.first[k], curves.first[k + 1]
@@ -112,7 +112,7 @@ def add_length(curves: Curves, k: int, length: int) -> None:
         reach[age] += length
 
 
-@inlined
+@kernel
 def _product_limit(curves: Curves, start: int, end: int) -> None:
     """Kaplan and Meier: N(a) = prod over l <= a of 1 - (completed at l) / (at risk at l)."""
     at_risk, completions = 0, 0

@@ -76,9 +76,14 @@ class CurveForecaster:
 
     def live(self, trace: Trace, horizon: int, slots: int) -> LiveForecast:
         """Return what it knows at the start of a run; see `LiveForecaster`."""
+        curves, own = self._known(trace)
+        return live_forecast(trace, curves=curves, own=own)
+
+    def _known(self, trace: Trace) -> tuple[Curves, Ints]:
+        """Return the curves, and which of them is that of each request of `trace`."""
         kinds = self.kinds(trace)
         curves = _curves(self.past_tokens, kinds, trace.decode_tokens, self.running_age)
-        return live_forecast(trace, curves=curves, own=kinds.present)
+        return curves, kinds.present
 
     def predict(self, trace: Trace, queries: Queries, horizon: int) -> Predictions:
         """Answer queries about requests of `trace`; see `Forecaster`.
@@ -102,10 +107,10 @@ class CurveForecaster:
         if horizon < 1:
             raise InputError(f"horizon = {horizon} must be >= 1 iteration")
         age = token_vector("age", queries.age, at_least=0)
-        live = self.live(trace, horizon, slots=1)
+        curves, own = self._known(trace)
         answers = Predictions(*np.empty((3, len(age))))
         covered = np.empty(len(age), np.bool_)
-        predict_ages(live.curves, live.own[queries.request], age, horizon, *answers, covered)
+        predict_ages(curves, own[queries.request], age, horizon, *answers, covered)
         return answers, covered
 
 

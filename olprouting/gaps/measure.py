@@ -19,8 +19,7 @@ from olprouting.policies import decision_of
 
 if TYPE_CHECKING:
     from olprouting.gaps.sampling import SampledDecision
-    from olprouting.instances import Decision, SolveResult
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment, Decision, DecisionResult
     from olprouting.policies import Policy
 
 
@@ -47,7 +46,7 @@ class GapRecord:
     status
         How the solver ended.
     proven
-        Whether best and bound agree (`SolveResult.proven`).
+        Whether best and bound agree (`Result.proven`).
     gap_tokens, gap, gap_of_load
         What the policy loses (at most, where not proven): value minus best where proven, else
         minus bound; relative to the value; and relative to the weighted G x heaviest load.
@@ -101,7 +100,7 @@ class JudgedDecision:
     record: GapRecord
     decision: Decision
     assignment: Assignment
-    result: SolveResult
+    result: DecisionResult
 
     def choice(self) -> dict[str, Any]:
         """Return the policy's part as plain JSON types: ``choice`` of a certificate."""
@@ -163,7 +162,7 @@ class Judge:
         decision = self._decision(sampled, lookahead)
         value = objective(decision, sampled.assignment)
         result = self._solve(decision, sampled.assignment)
-        best = value if result.objective is None else result.objective
+        best = value if result.value is None else result.value
         bound = 0 if result.bound is None else result.bound  # no imbalance is negative
         proven = result.proven
         reference = best if proven else bound
@@ -193,7 +192,7 @@ class Judge:
         )
         return JudgedDecision(record, decision, sampled.assignment, result)
 
-    def _solve(self, decision: Decision, start: Assignment) -> SolveResult:
+    def _solve(self, decision: Decision, start: Assignment) -> DecisionResult:
         result = solve(
             decision,
             solver=self.solver,
@@ -205,7 +204,7 @@ class Judge:
         return result
 
     def _in_truth(
-        self, decision: Decision, sampled: SampledDecision, result: SolveResult
+        self, decision: Decision, sampled: SampledDecision, result: DecisionResult
     ) -> tuple[float | None, float | None]:
         """Return true gap and forecast error, or None twice; `result` is that of `decision`."""
         loads = sampled.true_load_tokens
@@ -217,7 +216,7 @@ class Judge:
         best = self._solve(truth, trusting)
         if not best.proven:
             return None, None
-        optimum = best.objective
+        optimum = best.value
         return (
             absolute_gap(objective(truth, sampled.assignment), optimum),
             absolute_gap(objective(truth, trusting), optimum),

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.forecasts import Forecast
-    from olprouting.instances import Cluster, Trace
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment, Cluster, Trace
     from olprouting.policies import Policy, View
 
 

@@ -22,7 +22,7 @@ from olprouting.instances.documents import (
     refuse_wrong_fields,
     require_equal,
 )
-from olprouting.instances.gap import relative_gap
+from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,7 +23,7 @@ from olprouting.instances.documents import (
     naming,
     require_equal,
 )
-from olprouting.instances.gap import relative_gap
+from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
     from fractions import Fraction

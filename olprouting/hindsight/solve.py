@@ -14,8 +14,8 @@ from olprouting.hindsight.problem import HindsightProblem
 from olprouting.hindsight.result import HindsightResult, Progress
 from olprouting.instances import WEIGHT_SETS, StopReason
 from olprouting.instances._checks import positive
-from olprouting.instances.gap import relative_gap
 from olprouting.instances.request_curves import Kernel
+from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
     from olprouting.hindsight.dual import SmoothedDual

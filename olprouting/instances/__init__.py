@@ -2,19 +2,29 @@
 
 from olprouting.instances.cluster import Cluster, PowerModel, StepTime
 from olprouting.instances.decision import Decision, Growth
-from olprouting.instances.gap import absolute_gap, relative_gap
 from olprouting.instances.period_problem import PeriodProblem
 from olprouting.instances.period_result import NoPricesError, PeriodPrices, PeriodResult
 from olprouting.instances.request_curves import Kernel
+from olprouting.instances.result import (
+    PROOF_TOLERANCE_TOKENS,
+    Assignment,
+    DecisionResult,
+    Result,
+    Sense,
+    StopReason,
+    absolute_gap,
+    relative_gap,
+)
 from olprouting.instances.slo_weights import WEIGHT_SETS, SloWeights
-from olprouting.instances.solve_result import PROOF_TOLERANCE_TOKENS, SolveResult, StopReason
 from olprouting.instances.trace import Trace
 
 __all__ = [
     "PROOF_TOLERANCE_TOKENS",
     "WEIGHT_SETS",
+    "Assignment",
     "Cluster",
     "Decision",
+    "DecisionResult",
     "Growth",
     "Kernel",
     "NoPricesError",
@@ -22,8 +32,9 @@ __all__ = [
     "PeriodProblem",
     "PeriodResult",
     "PowerModel",
+    "Result",
+    "Sense",
     "SloWeights",
-    "SolveResult",
     "StepTime",
     "StopReason",
     "Trace",

@@ -1,33 +1,27 @@
-"""What solving one period gave: why the solver stopped, what it has, and the prices."""
+"""What solving one period gave: starts, what they are worth, and the prices."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from olprouting.errors import InputError, shown
-from olprouting.instances._checks import frozen, number_array, real, text_field, whole
-from olprouting.instances.documents import aligned, load_document, naming, refuse_wrong_fields
-from olprouting.instances.gap import absolute_gap, relative_gap
-from olprouting.instances.solve_result import StopReason
+from olprouting.instances._checks import frozen, number_array, text_field, whole
+from olprouting.instances.documents import aligned, refuse_wrong_fields
+from olprouting.instances.result import Result, Sense
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
     import pandas as pd
 
-    Floats = npt.NDArray[np.float64]
-
-SCHEMA = "olprouting/period-result/1"
-
-_DERIVED = ("status", "relative_gap")
+Floats = npt.NDArray[np.float64]
 
 PROOF_RELATIVE = 1e-6
 """A relative gap this small proves the optimum for practical purposes. Bounds allow for the
-tolerances of solvers that work in doubles, so that few gaps close exactly; `PeriodResult.status`
-tells whether this one did."""
+tolerances of solvers that work in doubles, so that few gaps close exactly; `Result.status` tells
+whether this one did."""
 
 
 class NoPricesError(InputError):
@@ -64,26 +58,17 @@ class PeriodPrices:
             object.__setattr__(self, name, frozen(np.asarray(getattr(self, name), np.float64)))
 
 
-@dataclass(frozen=True, eq=False)
-class PeriodResult:
-    """Outcome of solving one period (maximisation).
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PeriodResult(Result[Floats]):
+    """What solving one period gave: a maximisation of reward.
+
+    The formulation is ``"lp"``, ``"integer"``, ``"dual"`` or ``"reduced-dual"``; the bound is
+    recomputed from prices where there are any.
 
     Parameters
     ----------
-    solver, form
-        What was solved, by whom; form is ``"lp"``, ``"integer"``, ``"dual"`` or
-        ``"reduced-dual"``.
     period
         k, the first remaining period.
-    stop_reason
-        Why the solver stopped.
-    value
-        Reward of `x`, recomputed, or None. Never the solver's own number.
-    bound
-        Upper bound on the value, recomputed from prices where there are any, or None.
-    x
-        Share of each request started on each device, shape (J, G), or None without a solution. It
-        has been rechecked by code that shares nothing with the solver.
     priced
         The prices, or None; `prices` says why there are none.
     oversize
@@ -92,43 +77,28 @@ class PeriodResult:
         How many residual capacities were negative and became 0.
     rows, rows_in_full
         Capacity rows that the solver saw, and those of the program as written.
-    wall_s, build_s
-        Seconds spent solving, and building the model before that.
-    limit_s
-        The time limit in force, seconds, or None.
-    threads, seed
-        The solver's thread count and seed.
-    message
-        The solver's own word for how it ended, and what the recheck found.
     """
 
-    solver: str
-    form: str
+    sense = Sense.MAXIMISE
+    schema = "olprouting/period-result/1"
+    document_names: ClassVar[dict[str, str]] = {"formulation": "form", "solution": "x"}
+    derived = ("status", "relative_gap")
+
     period: int
-    stop_reason: StopReason
-    value: float | None
-    bound: float | None
-    x: Floats | None
     priced: PeriodPrices | None
     oversize: tuple[int, ...]
     clipped: int
     rows: int
     rows_in_full: int
-    wall_s: float
-    build_s: float
-    limit_s: float | None = None
-    threads: int = 1
-    seed: int = 0
-    message: str = ""
 
     def __post_init__(self) -> None:
-        if self.x is not None:
-            object.__setattr__(self, "x", frozen(np.asarray(self.x, np.float64)))
+        if self.solution is not None:
+            object.__setattr__(self, "solution", frozen(np.asarray(self.solution, np.float64)))
 
     @property
-    def has_solution(self) -> bool:
-        """Whether there is an x."""
-        return self.x is not None
+    def x(self) -> Floats | None:
+        """The solution: the share of each request started on each device, shape (J, G)."""
+        return self.solution
 
     @property
     def has_prices(self) -> bool:
@@ -149,30 +119,12 @@ class PeriodResult:
         return self.priced
 
     def _refuse_prices(self) -> NoReturn:
-        if self.form == "integer":
+        if self.formulation == "integer":
             raise NoPricesError(
                 "an integer program has no prices: solve with prices='lp-relaxation' (LP "
                 "relaxation) or prices='fixed-integers' (fixed integers)"
             )
         raise NoPricesError(f"there are no prices: {self.status} ({self.message})")
-
-    @property
-    def status(self) -> str:
-        """The stop reason, except that a limit without a solution is ``limit_no_solution``."""
-        limits = (StopReason.TIME_LIMIT, StopReason.NODE_LIMIT, StopReason.OTHER_LIMIT)
-        if self.stop_reason in limits and self.x is None:
-            return "limit_no_solution"
-        return str(self.stop_reason)
-
-    @property
-    def absolute_gap(self) -> float | None:
-        """Bound minus value, or None if either is missing."""
-        return absolute_gap(self.value, self.bound, maximise=True)
-
-    @property
-    def relative_gap(self) -> float | None:
-        """Absolute gap over the value, or None if either is missing."""
-        return relative_gap(self.value, self.bound, maximise=True)
 
     @property
     def proven(self) -> bool:
@@ -196,63 +148,36 @@ class PeriodResult:
             "rows": f"{self.rows} of {self.rows_in_full}",
             "wall_s": round(self.wall_s, 6),
             "build_s": round(self.build_s, 6),
-            "solver": f"{self.solver} ({self.form})",
+            "solver": f"{self.solver} ({self.formulation})",
             "message": self.message or None,
         }
         always = {"value", "bound", "relative_gap", "started"}
-        shown = {name: v for name, v in rows.items() if v is not None or name in always}
-        return aligned(shown)
+        return aligned({name: v for name, v in rows.items() if v is not None or name in always})
 
     def to_document(self) -> dict[str, Any]:
         """Return the result as plain JSON types."""
-        fields = asdict(self)
-        fields["stop_reason"] = str(self.stop_reason)
-        fields["x"] = None if self.x is None else self.x.tolist()
-        fields["oversize"] = list(self.oversize)
+        document = super().to_document()
+        document["x"] = None if self.x is None else self.x.tolist()
+        document["oversize"] = list(self.oversize)
         if self.priced is not None:
-            fields["priced"] = {
+            document["priced"] = {
                 name: value.tolist() if isinstance(value, np.ndarray) else value
                 for name, value in asdict(self.priced).items()
             }
-        derived = {"status": self.status, "relative_gap": self.relative_gap}
-        return {"schema": SCHEMA, **fields, **derived}
-
-    def to_json(self) -> str:
-        """Return the result in the versioned JSON format ``olprouting/period-result/1``."""
-        return json.dumps(self.to_document())
+        return document
 
     @classmethod
-    def from_json(cls, text: str, source: str = "result") -> PeriodResult:
-        """Return the result that `text` holds.
-
-        Raises
-        ------
-        InputError
-            If the text is not a document of schema ``olprouting/period-result/1``.
-        """
-        document = load_document(text, source, SCHEMA)
-        with naming(source, SCHEMA):
-            refuse_wrong_fields(
-                "result", document, set(cls.__dataclass_fields__) | {"schema"}, _DERIVED
-            )
-            fields = {name: document[name] for name in cls.__dataclass_fields__}
-            for name in ("solver", "form", "message"):
-                text_field(name, fields[name])
-            for name in ("value", "bound", "limit_s"):
-                real(name, fields[name], none_allowed=True)
-            for name in ("wall_s", "build_s"):
-                real(name, fields[name])
-            for name in ("period", "clipped", "rows", "rows_in_full", "threads", "seed"):
-                whole(name, fields[name], 0)
-            fields["stop_reason"] = StopReason(fields["stop_reason"])
-            fields["oversize"] = tuple(whole("oversize", j, 0) for j in fields["oversize"])
-            if fields["priced"] is not None:
-                fields["priced"] = _prices(fields["priced"])
-            if fields["x"] == []:  # no requests: JSON does not tell the number of devices
-                fields["x"] = np.zeros((0, len(fields["priced"].batch) if fields["priced"] else 0))
-            elif fields["x"] is not None:
-                fields["x"] = number_array("x", fields["x"], at_least=-np.inf, ndim=2)
-            return cls(**fields)
+    def _read(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for name in ("period", "clipped", "rows", "rows_in_full"):
+            whole(name, given[name], 0)
+        priced = None if given["priced"] is None else _prices(given["priced"])
+        x = given["solution"]
+        if x == []:  # no requests: JSON does not tell the number of devices
+            x = np.zeros((0, len(priced.batch) if priced else 0))
+        elif x is not None:
+            x = number_array("x", x, at_least=-np.inf, ndim=2)
+        oversize = tuple(whole("oversize", j, 0) for j in given["oversize"])
+        return {"solution": x, "priced": priced, "oversize": oversize}
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per request and device with a share > 0: request, device, share."""

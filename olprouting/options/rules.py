@@ -229,8 +229,3 @@ class PolicyOptions(Options):
                 f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "
                 "use subset_search='reachable'"
             )
-
-    @property
-    def period_solver(self) -> str:
-        """Solver of the period programs: what ``auto`` comes to where no native search exists."""
-        return "highs" if self.solver == "auto" else self.solver

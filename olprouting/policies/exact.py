@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.instances import Decision, Growth, SolveResult, StopReason
+from olprouting.instances import Decision, DecisionResult, Growth, StopReason
 from olprouting.instances._checks import token_vector
 from olprouting.policies.view import View
 
@@ -52,7 +52,7 @@ class ExactPolicy:
     maximal: bool = True
     respects_kv: bool = False
     needs_residents: bool = False
-    results: list[SolveResult] = field(default_factory=list)
+    results: list[DecisionResult] = field(default_factory=list)
 
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs of the best assignment found, usually proven optimal."""
@@ -65,7 +65,7 @@ class ExactPolicy:
             formulation=self.formulation,
             options=SolveOptions(time_limit_s=self.time_limit_s, warm_start=start),
         )
-        self.results.append(replace(result, assignment=None))
+        self.results.append(replace(result, solution=None))
         if result.stop_reason is StopReason.INTERRUPTED:
             raise KeyboardInterrupt
         return start if result.assignment is None else result.assignment

@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
-from olprouting.policies.rules import JSQ, POWER_OF_TWO, RANDOM, ROUND_ROBIN, RuleParameters
+from olprouting.compiling import Floats, Ints, compiled, kernel
+from olprouting.policies.rules import JSQ, POWER_OF_TWO, RANDOM, ROUND_ROBIN
 
 if TYPE_CHECKING:
     from olprouting.policies.view import View
 
 
-@compiled
+@kernel
 def route_fcfs(
-    parameters: RuleParameters,
+    rule: int | None,
+    random_ties: bool,
     view: View,
     pointer: Ints,
     rng: np.random.Generator,
@@ -28,19 +29,24 @@ def route_fcfs(
     `pointer` is the round-robin memory, shape (1,), kept across iterations.
 
     Under KV limits the rule chooses among the workers with a free slot and room for the KV tokens
-    that the earliest request needs in its first iteration. If there is none, nobody behind it
-    overtakes: admission stops. Returns the number of pairs.
+    that the earliest request needs in its first iteration. If there is none, no later request
+    overtakes it: admission stops. Returns the number of pairs: 0 if
+    `rule` is None.
     """
-    free = view.free_slots.copy()
-    kv_free = view.kv_free_tokens.copy()
-    limited = len(kv_free) > 0
-    open_slots = np.empty(len(free), np.int64) if limited else free
-    active = np.empty(len(free))
-    load = np.empty(len(free))
-    for g in range(len(free)):
+    if rule is None:
+        return 0
+    workers = len(view.free_slots)
+    limited = len(view.kv_free_tokens) > 0
+    free = np.empty(workers, np.int64)
+    kv_free = np.empty(workers, np.int64)
+    open_slots = np.empty(workers, np.int64) if limited else free
+    active = np.empty(workers)
+    load = np.empty(workers)
+    for g in range(workers):
+        free[g] = view.free_slots[g]
+        kv_free[g] = view.kv_free_tokens[g] if limited else 0
         active[g] = view.active_requests[g]
         load[g] = view.projected_load_tokens[g, 0]
-    rule = parameters.rule
     for u in range(view.admissions):
         if limited and not open_workers(free, kv_free, view.waiting_kv_tokens[u], open_slots):
             return u
@@ -49,11 +55,11 @@ def route_fcfs(
         elif rule == ROUND_ROBIN:
             g = next_free(open_slots, pointer)
         elif rule == POWER_OF_TWO:
-            g = fewer_of_two(open_slots, active, parameters.random_ties, rng)
+            g = fewer_of_two(open_slots, active, random_ties, rng)
         elif rule == JSQ:
-            g = smallest_free(open_slots, 1, active, parameters.random_ties, rng)
+            g = smallest_free(open_slots, 1, active, random_ties, rng)
         else:
-            g = smallest_free(open_slots, 1, load, parameters.random_ties, rng)
+            g = smallest_free(open_slots, 1, load, random_ties, rng)
         position[u] = u
         worker[u] = g
         free[g] -= 1
@@ -64,7 +70,7 @@ def route_fcfs(
     return view.admissions
 
 
-@inlined
+@kernel
 def open_workers(free: Ints, kv_free: Ints, kv_tokens: int, open_slots: Ints) -> bool:
     """Copy the free slots of workers with room for `kv_tokens`, 0 of others; return if any."""
     some = False
@@ -74,7 +80,7 @@ def open_workers(free: Ints, kv_free: Ints, kv_tokens: int, open_slots: Ints) ->
     return some
 
 
-@compiled
+@kernel
 def pick_free(free: Ints, rng: np.random.Generator) -> int:
     """Draw a worker uniformly among those with a free slot."""
     eligible = 0
@@ -100,7 +106,7 @@ def next_free(free: Ints, pointer: Ints) -> int:
     return int(g)
 
 
-@compiled
+@kernel
 def fewer_of_two(free: Ints, active: Floats, random_ties: bool, rng: np.random.Generator) -> int:
     """Draw two workers with replacement among those with a free slot; fewer active wins."""
     first = pick_free(free, rng)
@@ -112,7 +118,7 @@ def fewer_of_two(free: Ints, active: Floats, random_ties: bool, rng: np.random.G
     return first if active[first] <= active[second] else second
 
 
-@compiled
+@kernel
 def smallest_free(
     free: Ints, at_least: int, measure: Floats, random_ties: bool, rng: np.random.Generator
 ) -> int:

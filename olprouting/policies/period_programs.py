@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.exact.period import solve_period
+from olprouting.exact import solve
 from olprouting.instances import StopReason
 from olprouting.policies.period_rule import PeriodRule, admit_by_score
 
@@ -29,7 +29,7 @@ class PeriodProgramRule(PeriodRule):
     ----------
     name, options, random_ties
         As for `PeriodRule`.
-    form
+    formulation
         ``"lp"``, whose fractional solution is rounded (`round_shares`), or ``"integer"``.
     solver, solve_options
         How programs are solved.
@@ -46,12 +46,12 @@ class PeriodProgramRule(PeriodRule):
         options: PeriodOptions,
         *,
         random_ties: bool,
-        form: str,
+        formulation: str,
         solver: str,
         solve_options: SolveOptions,
     ) -> None:
         super().__init__(name, options, random_ties=random_ties)
-        self.form, self.solver, self.solve_options = form, solver, solve_options
+        self.formulation, self.solver, self.solve_options = formulation, solver, solve_options
         self.results: list[tuple[str, float | None, float | None]] = []
 
     def begin_run(self) -> None:
@@ -62,10 +62,10 @@ class PeriodProgramRule(PeriodRule):
     def choose(self, situation: PeriodSituation, view: View, rng: np.random.Generator) -> Pairs:
         """Return the starts of the best solution found; none where a limit left none."""
         problem = situation.problem
-        result = solve_period(
+        result = solve(
             problem,
-            form=self.form,
             solver=self.solver,
+            formulation=self.formulation,
             test_uniqueness=False,
             options=self.solve_options,
         )

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from olprouting.policies.rules import BALANCE_ROUTE
-
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -117,8 +115,9 @@ class CompiledPolicy:
 
     @property
     def horizon(self) -> int:
-        """Lookahead H, from the number of offset weights."""
-        return len(self.parameters.offset_weights) - 1
+        """Lookahead H, from the number of offset weights; 0 for FCFS rules."""
+        balance = self.parameters.balance
+        return 0 if balance is None else len(balance.offset_weights) - 1
 
     @property
     def maximal(self) -> bool:
@@ -128,7 +127,7 @@ class CompiledPolicy:
     @property
     def respects_kv(self) -> bool:
         """Whether it is an FCFS rule; BR weighs loads alone."""
-        return self.parameters.rule != BALANCE_ROUTE
+        return self.parameters.balance is None
 
     @property
     def needs_residents(self) -> bool:

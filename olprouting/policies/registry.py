@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MAX_ENUMERATED_WINDOW = 12
 """Up to this R_max Stage 2 enumerates subsets, beyond it searches reachable totals."""
 
-
 Factory = Callable[[int, PolicyOptions], Policy]
 """Makes a policy for a number of workers and options."""
 
@@ -108,16 +107,15 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     options = options or PolicyOptions()
     whole("workers", workers, 1)
     if name in _FCFS:
-        return CompiledPolicy(name, _parameters(_FCFS[name], options))
+        return CompiledPolicy(
+            name, rules.RuleParameters(_FCFS[name], options.ties == "random", balance=None)
+        )
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
-        return CompiledPolicy(name, _parameters(rules.BALANCE_ROUTE, options, float(workers)))
+        return CompiledPolicy(name, _balance_parameters(options, workers, np.ones(1), 0))
     if name == "brh":
         weights = options.gamma ** np.arange(options.horizon + 1, dtype=np.float64)
         growing = int(options.br_growth == "growing")
-        return CompiledPolicy(
-            name,
-            _parameters(rules.BALANCE_ROUTE, options, options.beta, weights, growing),
-        )
+        return CompiledPolicy(name, _balance_parameters(options, options.beta, weights, growing))
     if name == "exact":
         return ExactPolicy(
             horizon=options.horizon,
@@ -152,38 +150,39 @@ def _period_rule(name: str, options: PolicyOptions) -> Policy:
             options.period,
             options.bid_price,
             random_ties=random_ties,
-            solver=options.period_solver,
+            solver=options.solver,
             solve_options=solve_options,
         )
     return PeriodProgramRule(
         name,
         options.period,
         random_ties=random_ties,
-        form="lp" if name == "lp-rounding" else "integer",
-        solver=options.period_solver,
+        formulation="lp" if name == "lp-rounding" else "integer",
+        solver=options.solver,
         solve_options=solve_options,
     )
 
 
-def _parameters(
-    rule: int,
+def _balance_parameters(
     options: PolicyOptions,
-    overflow_penalty: float = 1.0,
-    offset_weights: np.ndarray[tuple[int], np.dtype[np.float64]] | None = None,
-    growing: int = 0,
+    overflow_penalty: float,
+    offset_weights: np.ndarray[tuple[int], np.dtype[np.float64]],
+    growing: int,
 ) -> rules.RuleParameters:
-    enumerate_subsets = options.subset_search == "enumerate" or (
+    enumerates = options.subset_search == "enumerate" or (
         options.subset_search == "auto" and options.r_max <= MAX_ENUMERATED_WINDOW
     )
     return rules.RuleParameters(
-        rule=rule,
+        fcfs=None,
         random_ties=options.ties == "random",
-        overflow_penalty=float(overflow_penalty),  # an int would compile all kernels once more
-        offset_weights=np.ones(1) if offset_weights is None else offset_weights,
-        growing=growing,
-        window=options.r_max,
-        greedy_slots=options.s_greedy,
-        enumerate_subsets=enumerate_subsets,
+        balance=rules.BalanceParameters(
+            overflow_penalty=float(overflow_penalty),  # an int would compile all kernels once more
+            offset_weights=offset_weights,
+            growing=growing,
+            window=options.r_max,
+            greedy_slots=options.s_greedy,
+            search_totals=None if enumerates else True,
+        ),
     )
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from olprouting.compiling import Ints, compiled
 from olprouting.policies.balance_route_kernels import route_balance
 from olprouting.policies.fcfs_kernels import route_fcfs
-from olprouting.policies.rules import BALANCE_ROUTE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +28,10 @@ def route_compiled(
 
     Returns their number: U, unless KV limits stand in the way.
     """
-    if parameters.rule == BALANCE_ROUTE:
-        route_balance(parameters, view, rng, position, worker)
-        return view.admissions
-    return int(route_fcfs(parameters, view, pointer, rng, position, worker))
+    admitted = route_fcfs(
+        parameters.fcfs, parameters.random_ties, view, pointer, rng, position, worker
+    )
+    admitted += route_balance(
+        parameters.balance, parameters.random_ties, view, rng, position, worker
+    )
+    return int(admitted)

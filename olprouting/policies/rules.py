@@ -13,18 +13,13 @@ ROUND_ROBIN: Final = 1
 POWER_OF_TWO: Final = 2
 JSQ: Final = 3
 LEAST_LOAD: Final = 4
-BALANCE_ROUTE: Final = 5
 
 
-class RuleParameters(NamedTuple):
-    """A compiled rule with its options, as compiled code takes them.
+class BalanceParameters(NamedTuple):
+    """Options of BR-0 and BR-H.
 
     Attributes
     ----------
-    rule
-        One of the constants of this module.
-    random_ties
-        Whether ties between workers are broken at random rather than by index.
     overflow_penalty
         beta of the score; G for BR-0.
     offset_weights
@@ -35,15 +30,33 @@ class RuleParameters(NamedTuple):
         R_max, how many requests from the head of the queue Stage 2 looks at.
     greedy_slots
         S_greedy: Stage 1 works while more slots than this are free.
-    enumerate_subsets
-        Whether Stage 2 enumerates subsets rather than searching reachable totals.
+    search_totals
+        True if Stage 2 searches the totals that subsets can reach; None if it enumerates subsets.
     """
 
-    rule: int
-    random_ties: bool
     overflow_penalty: float
     offset_weights: npt.NDArray[np.float64]
     growing: int
     window: int
     greedy_slots: int
-    enumerate_subsets: bool
+    search_totals: bool | None
+
+
+class RuleParameters(NamedTuple):
+    """A compiled rule with its options, as compiled code takes them.
+
+    What is None is a type of its own to compiled code, which then leaves out what it is for.
+
+    Attributes
+    ----------
+    fcfs
+        Which of the FCFS rules above it is; None for BR-0 and BR-H.
+    random_ties
+        Whether ties between workers are broken at random rather than by index.
+    balance
+        Options of BR-0 and BR-H; None for FCFS rules.
+    """
+
+    fcfs: int | None
+    random_ties: bool
+    balance: BalanceParameters | None

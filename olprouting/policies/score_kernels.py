@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from olprouting.compiling import Bits, Floats, Ints, compiled
+from olprouting.compiling import Bits, Floats, Ints, compiled, kernel
 
 SCORE_TOLERANCE = 1e-12
 """Scores closer than this, relatively, are ties: what rounding can do to a sum of ~100 terms."""
@@ -35,7 +35,7 @@ def score(
     return value
 
 
-@compiled
+@kernel
 def slope(
     total: float, count: int, margins: Floats, weights: Floats, penalty: float, growing: int
 ) -> float:
@@ -50,7 +50,7 @@ def slope(
     return 0.0 if abs(value) <= SCORE_TOLERANCE * gain else value
 
 
-@compiled
+@kernel
 def ties(first: float, second: float) -> bool:
     """Whether two scores are equal up to rounding."""
     return abs(first - second) <= SCORE_TOLERANCE * max(abs(first), abs(second))
@@ -191,7 +191,7 @@ def best_subset_reachable(
     return best_score, earliest_subset(sizes, suffix, best_count, best_low, best_high)
 
 
-@compiled
+@kernel
 def turning_total(
     totals: Bits, count: int, margins: Floats, weights: Floats, penalty: float, growing: int
 ) -> int:
@@ -207,7 +207,7 @@ def turning_total(
     return low
 
 
-@compiled
+@kernel
 def suffix_totals(sizes: Ints, limit: int) -> Bits:
     """Return bit sets of reachable totals, shape (len(sizes) + 1, limit + 1, words), uint64."""
     largest = 0
@@ -230,7 +230,7 @@ def suffix_totals(sizes: Ints, limit: int) -> Bits:
     return suffix
 
 
-@compiled
+@kernel
 def or_shifted(target: Bits, source: Bits, shift: int) -> None:
     """Or `source`, moved up by `shift` bits, into `target`."""
     whole = shift // 64
@@ -242,7 +242,7 @@ def or_shifted(target: Bits, source: Bits, shift: int) -> None:
         target[word] |= moved
 
 
-@compiled
+@kernel
 def next_total(totals: Bits, start: int) -> int:
     """Return the smallest total in the bit set that is >= start, or -1."""
     total = max(start, 0)
@@ -258,7 +258,7 @@ def next_total(totals: Bits, start: int) -> int:
     return -1
 
 
-@compiled
+@kernel
 def previous_total(totals: Bits, start: int) -> int:
     """Return the largest total in the bit set that is <= start, or -1."""
     total = min(start, 64 * len(totals) - 1)
@@ -274,7 +274,7 @@ def previous_total(totals: Bits, start: int) -> int:
     return -1
 
 
-@compiled
+@kernel
 def earliest_subset(sizes: Ints, suffix: Bits, count: int, low: int, high: int) -> Ints:
     """Return the lexicographically first `count` positions whose total lies in [low, high]."""
     chosen = np.empty(count, np.int64)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.exact.period import margins_of, solve_period, value_of
+from olprouting.exact import DEFAULT_SOLVER, solve
+from olprouting.exact.period import margins_of, value_of
 from olprouting.exact.period.check_period import fits_whole
 from olprouting.instances import StopReason, relative_gap
 from olprouting.policies.bid_price import minimising_prices
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Pairs = list[tuple[int, int]]
-
-SOLVER = "highs"
-"""It solves all three programs: the sample's dual, the LP and the integer program."""
 
 WAYS = ("subgradient", "exact", "rounding", "integer")
 """Ways to choose a period's starts: by either prices, the LP rounded, the integer program."""
@@ -125,7 +123,7 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         If a solve was interrupted.
     """
     problem = sampled.problem
-    exact = minimising_prices(sampled.sample, SOLVER, options)
+    exact = minimising_prices(sampled.sample, DEFAULT_SOLVER, options)
     lp = _solved(problem, "lp", options)
     integer = _solved(problem, "integer", options)
     best = integer.value if integer.proven else integer.bound
@@ -224,11 +222,10 @@ def _started(result: PeriodResult) -> int:
     return 0 if result.x is None else round(float(result.x.sum()))
 
 
-def _solved(problem: PeriodProblem, form: str, options: SolveOptions) -> PeriodResult:
-    result = solve_period(
+def _solved(problem: PeriodProblem, formulation: str, options: SolveOptions) -> PeriodResult:
+    result = solve(
         problem,
-        form=form,
-        solver=SOLVER,
+        formulation=formulation,
         drop_oversize=True,
         test_uniqueness=False,
         options=options,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse as sp
 
-from olprouting.exact.period.rows import binding_rows
+from olprouting.exact.options import DEFAULT_SOLVER
+from olprouting.exact.period.columns import binding_rows
 from olprouting.exact.period.saa import SaaResult, solve_saa
 from olprouting.instances import StopReason
 from olprouting.prices.descent import check_problem, scaling_of, value_at
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 def exact_prices(
     problem: SaaProblem,
     *,
-    solver: str = "highs",
+    solver: str = DEFAULT_SOLVER,
     options: SolveOptions | None = None,
     tolerance: float = 1e-6,
 ) -> PriceResult:

@@ -9,7 +9,7 @@ import numpy as np
 
 from olprouting.instances._checks import frozen
 from olprouting.instances.documents import aligned
-from olprouting.instances.gap import relative_gap
+from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -25,12 +25,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from models import hindsight_lp
 from olprouting.hindsight import HindsightProblem
 from olprouting.hindsight.certificate import exact_bound, rounded_prices
 from olprouting.hindsight.dual import SmoothedDual
 from olprouting.instances import WEIGHT_SETS
 from olprouting.instances.reward import reward
+from olprouting.models import hindsight_lp
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture

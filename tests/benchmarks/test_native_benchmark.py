@@ -35,4 +35,4 @@ def test_solve(benchmark, case: str, solver: str) -> None:
     options = SolveOptions(time_limit_s=5)
     result = benchmark(solve, decision, solver=solver, options=options)
     assert result.has_solution
-    assert result.bound <= result.objective
+    assert result.bound <= result.value

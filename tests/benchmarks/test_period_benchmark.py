@@ -13,9 +13,10 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from models import period_lp
-from olprouting.exact.period import period_columns, solve_period
+from olprouting.exact import solve
+from olprouting.exact.period import period_columns
 from olprouting.instances import WEIGHT_SETS, PeriodProblem
+from olprouting.models import period_lp
 
 if TYPE_CHECKING:
     from pytest_benchmark.fixture import BenchmarkFixture
@@ -61,5 +62,5 @@ def test_build(benchmark: BenchmarkFixture, periods: int, reduce_rows: bool) -> 
 @pytest.mark.parametrize("form", ["lp", "dual", "reduced-dual", "integer"])
 def test_solve(benchmark: BenchmarkFixture, form: str, reduce_rows: bool) -> None:
     problem = make_period(400)
-    result = benchmark(solve_period, problem, form=form, reduce_rows=reduce_rows)
+    result = benchmark(solve, problem, formulation=form, reduce_rows=reduce_rows)
     assert result.bound == pytest.approx(26.683889, rel=1e-5)

@@ -143,7 +143,7 @@ def test_a_proof_that_is_not_in_the_file_is_found() -> None:
 
 def test_nothing_found_is_nothing_proven(e2) -> None:
     result = exact.solve(e2, solver="highs", options=exact.SolveOptions(time_limit_s=0))
-    nothing = replace(result, assignment=None, objective=None, bound=None)
+    nothing = replace(result, solution=None, value=None, bound=None)
     assert verify(json.dumps(certificate(e2, nothing))).verdict is Verdict.NOTHING
 
 
@@ -162,7 +162,7 @@ def test_sizes_near_the_limit_of_doubles_stay_exact() -> None:
     saved = certificate(decision, result)
     assert verify(json.dumps(saved)).verdict is Verdict.OPTIMAL
     proof = prove_decision(decision, result.assignment)
-    assert Fraction(proof["bound"]) == result.objective
+    assert Fraction(proof["bound"]) == result.value
 
 
 def test_an_optimum_beyond_doubles_is_no_nearby_value() -> None:

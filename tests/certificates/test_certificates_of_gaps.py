@@ -175,7 +175,7 @@ def chosen(decision: Any, pairs: Any) -> dict[str, Any]:
         "iteration": 1,
         "assignment": [list(pair) for pair in pairs],
         "value_tokens": float(value),
-        "gap_tokens": float(value - result.objective),
+        "gap_tokens": float(value - result.value),
     }
     return certificate(decision, result) | {"choice": choice}
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from olprouting.certificates import DoesNotHoldError, Verdict, certificate, verify
 from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.period_value import ExactPeriod
-from olprouting.exact.period import margins_of, solve_period, used
+from olprouting.exact import solve
+from olprouting.exact.period import margins_of, used
 from olprouting.instances import WEIGHT_SETS, PeriodProblem, SloWeights
 
 E3 = {
@@ -78,7 +79,7 @@ def test_definitions_written_twice_agree(problem) -> None:
 @given(problem=periods())
 def test_an_optimum_is_proven_again(problem, form) -> None:
     """Equal values of x and of prices, in exact arithmetic, up to the rounding of doubles."""
-    result = solve_period(problem, form=form, test_uniqueness=False)
+    result = solve(problem, formulation=form, test_uniqueness=False)
     finding = verify(json.dumps(certificate(problem, result)))
     assert finding.verdict in (Verdict.OPTIMAL, Verdict.WITHIN_TOLERANCE)
 
@@ -91,7 +92,7 @@ def test_e3_by_every_form() -> None:
         ("lp", None), ("dual", None), ("reduced-dual", None), ("integer", None),
         ("integer", "lp-relaxation"), ("integer", "fixed-integers"),
     ):  # fmt: skip
-        result = solve_period(e3, form=form, prices=prices)
+        result = solve(e3, formulation=form, prices=prices)
         finding = verify(json.dumps(certificate(e3, result)))
         said[form, prices] = finding.verdict
         # the dual's x comes from row duals and has their rounding
@@ -111,7 +112,7 @@ def test_e3_by_every_form() -> None:
 def test_an_infeasible_start_is_named() -> None:
     """One start more than fits, with a value that is right for it."""
     problem = random_period(14)
-    saved = certificate(problem, solve_period(problem))
+    saved = certificate(problem, solve(problem))
     period = exactly(problem)
     x = [[1.0] + [0.0] * (problem.devices - 1)] * problem.waiting
     saved["result"].update(x=x, value=float(period.value([[1] + [0] * (problem.devices - 1)] * 6)))
@@ -123,7 +124,7 @@ def test_negative_residuals_count_as_none() -> None:
     """A device fuller than was predicted: the problem clips, and so must the check."""
     problem = random_period(5).replace(slots=-np.ones((1, 4), int), kv_tokens=np.ones((1, 4), int),
         periods=6)  # fmt: skip
-    finding = verify(json.dumps(certificate(problem, solve_period(problem))))
+    finding = verify(json.dumps(certificate(problem, solve(problem))))
     assert Fraction(finding.value) == 0
 
 
@@ -141,7 +142,7 @@ def one_device(weights: SloWeights, sizes: list[tuple[int, int]]) -> PeriodProbl
 def test_a_request_that_cannot_start_makes_no_claim_free(form, priced) -> None:
     """Regression: one reward of 1e12, of a request that fits nowhere, was the scale of all."""
     problem = one_device(SloWeights(1, 0, 0, 0, 1e12, 0), [(100, 1), (10, 3), (10, 2)])
-    result = solve_period(problem, form=form, prices="lp-relaxation" if form == "integer" else None)
+    result = solve(problem, formulation=form, prices="lp-relaxation" if form == "integer" else None)
     saved = certificate(problem, result)
     verify(json.dumps(saved))
     forged = restated(saved, x=[[0.0]] * 3, value=500.0, bound=500.0, stop_reason="optimal")
@@ -160,7 +161,7 @@ def test_a_request_that_cannot_start_makes_no_claim_free(form, priced) -> None:
 def test_whole_starts_of_whole_rewards_have_no_tolerance() -> None:
     """Regression: 1000000002 passed for the optimum of 1000000003, by a relative 1e-9."""
     problem = one_device(SloWeights(1, 0, 0, 1e9, 0, 0), [(10, 3), (10, 2)])
-    saved = certificate(problem, solve_period(problem, form="integer"))
+    saved = certificate(problem, solve(problem, formulation="integer"))
     assert verify(json.dumps(saved)).value == "1000000003"
     less = float(1e9 + 2)
     forged = restated(saved, x=[[0.0], [1.0]], value=less, bound=less, stop_reason="optimal")

@@ -29,7 +29,7 @@ from olprouting.certificates import (
     write_certificates,
 )
 from olprouting.errors import InputError
-from olprouting.exact.period import solve_period
+from olprouting.exact import solve
 from olprouting.hindsight.imbalance_run import total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, Decision, Trace
@@ -107,7 +107,7 @@ def test_an_argument_that_proves_too_much_is_noticed(e2, monkeypatch) -> None:
 def test_no_forged_period_passes(form, seed) -> None:
     """Starts left out, prices changed, removed or of another program, bounds moved with values."""
     problem = random_period(seed, waiting=5)
-    original = certificate(problem, solve_period(problem, form=form))
+    original = certificate(problem, solve(problem, formulation=form))
     verify(json.dumps(original))
     assert passing(period_forgeries(original, problem)) == []
 
@@ -117,7 +117,7 @@ def test_no_forged_period_passes(form, seed) -> None:
 def test_no_forged_integer_period_passes(prices, seed) -> None:
     """Regression: a suboptimal integer result that calls itself optimal rested on the solver."""
     problem = random_period(seed, waiting=6)
-    original = certificate(problem, solve_period(problem, form="integer", prices=prices))
+    original = certificate(problem, solve(problem, formulation="integer", prices=prices))
     finding = verify(json.dumps(original))
     assert finding.verdict in (Verdict.OPTIMAL, Verdict.WITHIN_TOLERANCE)
     assert "bound" not in finding.not_checked
@@ -270,8 +270,8 @@ def documents() -> dict[str, dict[str, Any]]:
         "decision": chosen(room, next(iter(exact.assignments(room)))),
         "peaks": flowing,
         "search": searching,
-        "period": certificate(period, solve_period(period)),
-        "integer": certificate(period, solve_period(period, form="integer")),
+        "period": certificate(period, solve(period)),
+        "integer": certificate(period, solve(period, formulation="integer")),
         "hindsight": json.loads(json.dumps(solved(random_problem(4)).to_document())),
         "imbalance": saved(Trace([5, 3], [2, 1], release_iteration=[1, 1]), CLUSTER),
     }

@@ -14,7 +14,8 @@ from test_certificates_of_periods import random_period
 from olprouting import exact
 from olprouting.certificates import DoesNotHoldError, certificate, verify
 from olprouting.errors import InputError
-from olprouting.exact.period import check_period, solve_period
+from olprouting.exact import solve
+from olprouting.exact.period import check_period
 from olprouting.instances import Decision, PeriodProblem, PeriodResult
 
 DECISIONS = [
@@ -59,7 +60,7 @@ def test_a_changed_decision_certificate_fails_or_is_still_true(decision) -> None
 def test_a_changed_period_certificate_fails_or_is_still_true(seed) -> None:
     """What is accepted are other starts or prices of the same worth."""
     problem: PeriodProblem = random_period(seed, waiting=4)
-    saved = certificate(problem, solve_period(problem))
+    saved = certificate(problem, solve(problem))
     for path, changed in survivors(saved):
         result = PeriodResult.from_json(json.dumps(changed["result"]))
         check = check_period(problem, result.x, result.prices.batch, result.prices.memory)

@@ -141,7 +141,7 @@ def test_whole_numbers_for_seconds_watts_and_penalties_compile_nothing_more(rule
         policy = make_policy(rule, 2, PolicyOptions(horizon=3, beta=beta))
         simulate(trace, cluster, policy, backlog=4)
 
-    from olprouting.engine.run_kernels import run_iterations
+    from olprouting.engine.iteration_kernels import run_iterations
 
     run(1.0, 2.0, 50.0, 3.0)
     known = list(run_iterations.signatures)
@@ -151,15 +151,14 @@ def test_whole_numbers_for_seconds_watts_and_penalties_compile_nothing_more(rule
 
 def test_a_kernel_depends_on_all_that_its_file_imports_and_on_no_more() -> None:
     """Catches stale code after an edit two files away, and recompilation for plain Python."""
-    names = {path.name for path in sources(PACKAGE / "engine" / "run_kernels.py")}
-    assert {"run_kernels.py", "score_kernels.py", "rules.py", "state.py", "view.py"} <= names
+    names = {path.name for path in sources(PACKAGE / "engine" / "iteration_kernels.py")}
+    assert {"iteration_kernels.py", "score_kernels.py", "rules.py", "state.py", "view.py"} <= names
     assert "simulate.py" not in names
 
 
 def test_every_kernel_carries_the_stamp() -> None:
     """Catches a kernel that is compiled past the decorator, or Numba renaming its attributes."""
-    from olprouting.engine.iteration_kernels import advance, commit, observe
-    from olprouting.engine.run_kernels import run_iterations
+    from olprouting.engine.iteration_kernels import advance, commit, observe, run_iterations
     from olprouting.policies.route_kernels import route_compiled
 
     for kernel in (advance, observe, commit, run_iterations, route_compiled):

@@ -52,7 +52,7 @@ def test_a_solver_finds_what_enumeration_finds(
     # with gamma < 1 HiGHS may return a solution within its tolerance of the best
     value = recheck(decision, result.assignment)
     assert float(value - best) <= (0 if decision.integral or solver == "cpsat" else 1e-4)
-    assert result.objective == (value if decision.integral else float(value))
+    assert result.value == (value if decision.integral else float(value))
     assert result.bound is not None
     assert result.bound <= float(best)
     assert result.absolute_gap is not None

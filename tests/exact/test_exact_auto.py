@@ -8,7 +8,7 @@ from olprouting.instances import Decision, StopReason
 
 def test_what_the_native_search_proves_costs_no_highs(e2: Decision) -> None:
     result = solve(e2, solver="auto")
-    assert (result.status, result.objective, result.bound) == ("optimal", 1, 1)
+    assert (result.status, result.value, result.bound) == ("optimal", 1, 1)
     assert "highs" not in result.message
 
 
@@ -19,9 +19,9 @@ def test_the_combination_is_not_worse_than_either_part(hard: Decision) -> None:
     native = solve(hard, solver="native", options=SolveOptions(time_limit_s=0.5))
     highs = solve(hard, solver="highs", options=SolveOptions(time_limit_s=1))
     assert both.stop_reason is StopReason.TIME_LIMIT
-    assert both.objective is not None
-    assert native.objective is not None
+    assert both.value is not None
+    assert native.value is not None
     assert highs.bound is not None
     assert both.bound is not None
-    assert both.objective <= native.objective * 1.01
-    assert highs.bound * 0.99 <= both.bound <= both.objective
+    assert both.value <= native.value * 1.01
+    assert highs.bound * 0.99 <= both.bound <= both.value

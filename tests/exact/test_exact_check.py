@@ -12,7 +12,7 @@ from test_exact_agreement import decisions
 
 from olprouting.errors import InputError
 from olprouting.exact import assignments, objective, recheck, solve
-from olprouting.instances import Decision, Growth, SolveResult
+from olprouting.instances import Decision, DecisionResult, Growth
 
 
 def spelled_out(decision: Decision, assignment: tuple[tuple[int, int], ...]) -> Fraction:
@@ -70,7 +70,7 @@ def test_what_is_no_assignment_is_refused(
 
 def test_saved_and_loaded_the_recheck_agrees(e2: Decision) -> None:
     decision = e2.replace(gamma="0.86")
-    result = SolveResult.from_json(solve(decision).to_json())
+    result = DecisionResult.from_json(solve(decision).to_json())
     loaded = Decision.from_json(decision.to_json())
     assert result.assignment is not None
-    assert recheck(loaded, result.assignment) == result.objective
+    assert recheck(loaded, result.assignment) == result.value

@@ -14,7 +14,7 @@ from olprouting.cli.solve import solve
 from olprouting.errors import InputError
 from olprouting.exact.backend import Outcome
 from olprouting.exact.highs import Highs
-from olprouting.instances import Decision, SolveResult, StopReason
+from olprouting.instances import Decision, DecisionResult, StopReason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +45,7 @@ def test_solve_prints_json_and_exports(e2_file: Path, tmp_path: Path) -> None:
     arguments = ["solve", str(e2_file), "--solver", "cpsat", "--json", "--export", str(model)]
     run = CliRunner().invoke(app, arguments)
     assert run.exit_code == 0, run.output
-    assert SolveResult.from_json(run.output).objective == 1
+    assert DecisionResult.from_json(run.output).value == 1
     assert "admit_s5_w2" in model.read_text()
 
 
@@ -53,7 +53,7 @@ def test_solve_says_who_solved_it(tmp_path: Path) -> None:
     """An optimum by another solver than asked for, without a word, misleads a comparison."""
     large = tmp_path / "large.json"
     large.write_text(Decision([[2**33 + 1], [0]], [1, 1], [2**32, 7, 9]).to_json())
-    run = CliRunner().invoke(app, ["solve", str(large)])
+    run = CliRunner().invoke(app, ["solve", str(large), "--solver", "highs"])
     assert run.exit_code == 0
     assert "note: highs proves nothing with numbers of up to 8.59e+09, native solved it" in (
         run.stderr
@@ -64,7 +64,7 @@ def test_solve_fails_when_the_solver_does(e2_file: Path, monkeypatch: pytest.Mon
     """A solver whose answer does not stand must not end with exit code 0."""
     wrong = Outcome(StopReason.OPTIMAL, ((0, 2), (1, 0), (2, 1)), 99, 0.0, 0.0, "so I say")
     monkeypatch.setattr(Highs, "run", lambda *_: wrong)
-    run = CliRunner().invoke(app, ["solve", str(e2_file)])
+    run = CliRunner().invoke(app, ["solve", str(e2_file), "--solver", "highs"])
     assert run.exit_code == 2
     assert "highs: so I say; highs claims a bound of 99, but a rechecked" in run.stderr
 

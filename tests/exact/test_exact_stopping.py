@@ -31,10 +31,10 @@ def test_the_callback_sees_improving_values_and_stops(hard: Decision, solver: st
     assert result.wall_s < 15
     assert seen[1][0] < seen[0][0]
     assert all(bound is None or bound <= objective for objective, bound, _ in seen)
-    assert result.objective is not None
-    assert result.objective <= seen[-1][0]
+    assert result.value is not None
+    assert result.value <= seen[-1][0]
     assert result.assignment is not None
-    assert recheck(hard, result.assignment) == result.objective
+    assert recheck(hard, result.assignment) == result.value
 
 
 @pytest.mark.parametrize("solver", ["highs", "cpsat", "brute-force"])
@@ -69,7 +69,7 @@ from olprouting.exact import SolveOptions, solve
 solve(make_hard().myopic(), solver={solver!r}, options=SolveOptions(time_limit_s=0))
 print("ready", flush=True)
 result = solve(make_hard(), solver={solver!r}, options=SolveOptions(time_limit_s=60))
-print(json.dumps([time.time(), result.status, result.objective]), flush=True)
+print(json.dumps([time.time(), result.status, result.value]), flush=True)
 """
 
 

@@ -75,7 +75,7 @@ def test_it_agrees_with_highs_on_larger_decisions(
     native = solve(decision, solver="native")
     highs = solve(decision, solver="highs")
     assert native.status == "optimal"
-    assert native.objective == pytest.approx(highs.objective, abs=1e-4)
+    assert native.value == pytest.approx(highs.value, abs=1e-4)
 
 
 def crowded(seed: int) -> Decision:
@@ -97,14 +97,14 @@ def test_it_agrees_with_highs_where_sizes_leave_gaps(seed: int) -> None:
     decision = crowded(seed)
     native, highs = (solve(decision, solver=name) for name in ("native", "highs"))
     assert native.status == "optimal"
-    assert native.objective == pytest.approx(highs.objective, abs=1e-4)
+    assert native.value == pytest.approx(highs.value, abs=1e-4)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_it_agrees_with_cpsat(seed: int) -> None:
     decision = made_up(seed, 5, 6, 12, 3)
     native, cpsat = (solve(decision, solver=name) for name in ("native", "cpsat"))
-    assert (native.status, native.objective) == ("optimal", cpsat.objective)
+    assert (native.status, native.value) == ("optimal", cpsat.value)
 
 
 def test_many_open_workers_are_settled_by_a_flow() -> None:
@@ -112,7 +112,7 @@ def test_many_open_workers_are_settled_by_a_flow() -> None:
     decision = made_up(4, 11, 11, 14, 2)
     native, highs = (solve(decision, solver=name) for name in ("native", "highs"))
     assert native.status == "optimal"
-    assert native.objective == pytest.approx(highs.objective, abs=1e-4)
+    assert native.value == pytest.approx(highs.value, abs=1e-4)
 
 
 def test_a_discounted_value_is_proven_exactly() -> None:
@@ -129,14 +129,14 @@ def test_a_rich_pool_is_filled_exactly() -> None:
     loads = 30_000 - rng.integers(0, 3_000, size=(8, 1))
     decision = Decision(loads, np.full(8, 3), rng.integers(100, 4_000, size=150))
     result = solve(decision, solver="native", options=SolveOptions(time_limit_s=20))
-    assert (result.objective, result.status) == (0, "optimal")
+    assert (result.value, result.status) == (0, "optimal")
 
 
 def test_fractions_of_tokens_are_scaled() -> None:
     decision = Decision([[1.5, 1.0], [0.25, 2.0]], [1, 1], [0.75, 1.25, 2.5], gamma=0.5)
     result = solve(decision, solver="native")
     assert result.status == "optimal"
-    assert result.objective == float(least(decision))
+    assert result.value == float(least(decision))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -147,7 +147,7 @@ def test_numbers_near_the_largest_are_told_apart(seed: int) -> None:
         rng.integers(2**42, 2**43, (4, 1)), [2, 1, 1, 2], rng.integers(2**41, 2**43, 6)
     )
     result = solve(decision, solver="native")
-    assert (result.status, result.objective) == ("optimal", least(decision))
+    assert (result.status, result.value) == ("optimal", least(decision))
 
 
 def test_numbers_beyond_doubles_are_refused() -> None:
@@ -164,7 +164,7 @@ def test_an_option_it_does_not_know_is_named() -> None:
 
 def test_limits_of_zero_are_limits(e2: Decision) -> None:
     timed = solve(e2, solver="native", options=SolveOptions(time_limit_s=0))
-    assert (timed.status, timed.objective) == ("limit_no_solution", None)
+    assert (timed.status, timed.value) == ("limit_no_solution", None)
     noded = solve(e2, solver="native", options=SolveOptions(node_limit=0))
     assert noded.stop_reason is StopReason.NODE_LIMIT
 
@@ -178,9 +178,9 @@ def test_a_hard_decision_stops_in_time_with_what_it_has() -> None:
     result = solve(hard, solver="native", options=SolveOptions(time_limit_s=1))
     assert result.status == "time_limit"
     assert result.wall_s < 3
-    assert result.objective is not None
+    assert result.value is not None
     assert result.bound is not None
-    assert 0 <= result.bound < result.objective
+    assert 0 <= result.bound < result.value
 
 
 def test_thousands_of_free_slots_are_filled() -> None:
@@ -188,7 +188,7 @@ def test_thousands_of_free_slots_are_filled() -> None:
     sizes = np.random.default_rng(1).integers(1, 2_000, 5_000)
     empty = Decision(np.zeros((32, 1)), np.full(32, 128), sizes)
     result = solve(empty, solver="native", options=SolveOptions(time_limit_s=20))
-    assert result.objective is not None
+    assert result.value is not None
     assert result.wall_s < 60
 
 
@@ -202,7 +202,7 @@ def test_the_callback_stops_it(hard: Decision) -> None:
     options = SolveOptions(on_incumbent=stop, time_limit_s=30)
     result = solve(hard, solver="native", options=options)
     assert result.stop_reason is StopReason.INTERRUPTED
-    assert seen == [result.objective]
+    assert seen == [result.value]
 
 
 def test_equal_runs_give_equal_assignments() -> None:

@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from period_cases import e3, periods, random_period
 
-from olprouting.exact.period import check_period, margins_of, solve_period, used, value_bound
+from olprouting.exact import solve
+from olprouting.exact.period import check_period, margins_of, used, value_bound
 from olprouting.exact.period.check_period import fits_whole, primal_faults
-from olprouting.exact.period.repair import repaired
+from olprouting.exact.period.scaling import repaired
 from olprouting.instances.request_curves import is_active, kv_tokens_at
 
 if TYPE_CHECKING:
@@ -58,14 +59,14 @@ def test_any_prices_bound_the_optimum(problem: PeriodProblem, seed: int) -> None
     rng = np.random.default_rng(seed)
     shape = (problem.devices, problem.remaining)
     prices = rng.random(shape) * rng.choice([0, 1e-2, 1]), rng.random(shape) * 1e-2
-    optimum = solve_period(problem, test_uniqueness=False).value
+    optimum = solve(problem, test_uniqueness=False).value
     assert optimum is not None
     assert value_bound(problem, *prices) >= optimum - 1e-9 * (1 + optimum)
 
 
 def test_each_kind_of_fault_is_found() -> None:
     problem = e3()
-    result = solve_period(problem)
+    result = solve(problem)
     x, batch, memory = np.array(result.x), result.prices.batch, result.prices.memory
     assert check_period(problem, x, batch, memory).faults == ()
 
@@ -87,7 +88,7 @@ def test_each_kind_of_fault_is_found() -> None:
 
 def test_one_token_too_many_is_found_in_whole_starts() -> None:
     problem = e3(kv_tokens=47)
-    x = np.array(solve_period(e3(), form="integer").x).astype(np.int64)
+    x = np.array(solve(e3(), formulation="integer").x).astype(np.int64)
     assert primal_faults(problem, x, 0) == ["device 0 exceeds its KV tokens by 1 in period 1"]
 
 
@@ -101,5 +102,5 @@ def test_repair_makes_any_point_feasible(problem: PeriodProblem, seed: int) -> N
 
 def test_repair_leaves_a_feasible_point_alone() -> None:
     problem = random_period(11)
-    x = np.array(solve_period(problem).x)
+    x = np.array(solve(problem).x)
     assert repaired(problem, x) == pytest.approx(x, abs=1e-9)

@@ -11,16 +11,16 @@ import typer
 from period_cases import e3, random_period
 from typer.testing import CliRunner
 
-from olprouting.cli.solve import solve
+from olprouting.cli.solve import solve as command
 from olprouting.errors import InputError
-from olprouting.exact.period import export_period, solve_period
+from olprouting.exact import export, solve
 from olprouting.instances import PeriodResult
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 app = typer.Typer()
-app.command()(solve)
+app.command()(command)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_solve_prints_json_and_exports(e3_file: Path, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--formulation", "assignment"], "holds a period; it takes --form"),
-        (["--form", "dual", "--export", "x.lp"], "unknown form to export 'dual'"),
+        (["--form", "dual", "--export", "x.lp"], "unknown formulation to export 'dual'"),
         (["--export", "x.txt"], r"the suffix must be one of \.lp, \.mps"),
     ],
 )
@@ -85,14 +85,14 @@ def test_an_exported_program_reads_back_to_its_optimum(
     # the sense of the objective is what gets lost between formats
     problem = random_period(4)  # of value 67: slots and tokens both bind
     path = tmp_path / f"a folder.{suffix}"
-    export_period(problem, path, form, reduce_rows=reduce_rows)
+    export(problem, path, form, reduce_rows=reduce_rows)
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     assert highs.readModel(str(path)) == highspy.HighsStatus.kOk
     highs.run()
     value = highs.getInfo().objective_function_value
     assert value > 30
-    assert value == pytest.approx(solve_period(problem, form=form).value)
+    assert value == pytest.approx(solve(problem, formulation=form).value)
     assert "start_r7_g1" in highs.getLp().col_names_
     names = set(highs.getLp().row_names_)
     assert "once_r0" in names
@@ -101,4 +101,4 @@ def test_an_exported_program_reads_back_to_its_optimum(
 
 def test_an_empty_period_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing waits"):
-        export_period(e3(copies=0), tmp_path / "e.lp")
+        export(e3(copies=0), tmp_path / "e.lp")

@@ -51,13 +51,8 @@ import pytest
 from hypothesis import given, settings
 from period_cases import periods
 
-from olprouting.exact.period import (
-    check_period,
-    margins_of,
-    period_columns,
-    solve_period,
-    value_bound,
-)
+from olprouting.exact import solve
+from olprouting.exact.period import check_period, margins_of, period_columns, value_bound
 from olprouting.instances import PeriodProblem, SloWeights
 from olprouting.instances.request_curves import active_periods, kv_tokens_at
 
@@ -131,7 +126,7 @@ def test_the_matrix_holds_the_columns_on_both_devices() -> None:
 
 @pytest.mark.parametrize("form", ["lp", "dual", "reduced-dual"])
 def test_lp_value_prices_and_option_values(form: str) -> None:
-    result = solve_period(hand_case(), form=form)
+    result = solve(hand_case(), formulation=form)
     assert result.bound == pytest.approx(LP_VALUE, abs=1e-6)
     assert result.priced is not None
     np.testing.assert_allclose(result.priced.batch, BATCH, atol=1e-6)
@@ -140,7 +135,7 @@ def test_lp_value_prices_and_option_values(form: str) -> None:
 
 
 def test_lp_starts_are_unique_and_so_are_the_prices() -> None:
-    result = solve_period(hand_case(), form="lp")
+    result = solve(hand_case(), formulation="lp")
     assert result.value == pytest.approx(LP_VALUE, abs=1e-6)
     np.testing.assert_allclose(result.x, LP_STARTS, atol=1e-6)
     assert result.priced is not None
@@ -158,7 +153,7 @@ def test_the_hand_solutions_pass_the_check() -> None:
 
 
 def test_integer_optimum() -> None:
-    result = solve_period(hand_case(), form="integer")
+    result = solve(hand_case(), formulation="integer")
     assert result.proven
     assert result.value == INTEGER_VALUE
     assert result.x.tolist() == INTEGER_STARTS
@@ -181,7 +176,7 @@ def test_the_mixed_kernel_shifts_every_term_by_one_period() -> None:
 @settings(max_examples=40, deadline=None)
 @given(periods())
 def test_option_values_are_their_closed_form(problem: PeriodProblem) -> None:
-    priced = solve_period(problem, form="lp", test_uniqueness=False).priced
+    priced = solve(problem, formulation="lp", test_uniqueness=False).priced
     assert priced is not None
     scale = max(1.0, float(problem.rewards.max(initial=0.0)))
     expected = closed_form(problem, priced.batch, priced.memory)

@@ -11,10 +11,11 @@ import pytest
 import scipy.sparse as sp
 from period_cases import e3
 
-from models import period_lp
-from olprouting.exact.period import solve_period
-from olprouting.exact.period.price_signs import cvxpy_prices, pyomo_prices
+from olprouting.exact import solve
+from olprouting.exact.period.cvxpy_solver import cvxpy_prices
+from olprouting.exact.period.program import pyomo_prices
 from olprouting.instances import NoPricesError, PeriodProblem, SloWeights
+from olprouting.models import period_lp
 
 TRIED = ("HIGHS", "CLARABEL", "SCIPY")
 BACKENDS = [
@@ -34,7 +35,7 @@ BACKENDS = [
 @pytest.mark.parametrize(("solver", "form"), BACKENDS)
 def test_e3_has_value_44_and_prices_2_and_a_half(solver: str, form: str) -> None:
     # left to themselves solvers give +2 or -2 for the slot, by sense and row direction
-    result = solve_period(e3(), solver=solver, form=form)
+    result = solve(e3(), solver=solver, formulation=form)
     assert result.bound == pytest.approx(44)
     if form != "reduced-dual":
         assert result.value == pytest.approx(44)
@@ -47,7 +48,7 @@ def test_e3_has_value_44_and_prices_2_and_a_half(solver: str, form: str) -> None
 
 @pytest.mark.parametrize(("solver", "form"), BACKENDS)
 def test_one_more_slot_is_worth_its_price(solver: str, form: str) -> None:
-    assert solve_period(e3(slots=11), solver=solver, form=form).bound == pytest.approx(46)
+    assert solve(e3(slots=11), solver=solver, formulation=form).bound == pytest.approx(46)
 
 
 @pytest.mark.parametrize("maximise", [True, False])
@@ -94,7 +95,7 @@ def test_a_capacity_that_presolve_removes_keeps_its_price() -> None:
 @pytest.mark.parametrize("solver", ["highs", "pyomo:highs"])
 def test_slots_alone_that_presolve_settles_cost_the_reward(solver: str) -> None:
     problem = e3(slots=4, kv_tokens=1000).replace(weights=SloWeights(0, 0, 0, 3, 0, 0))
-    result = solve_period(problem, solver=solver)
+    result = solve(problem, solver=solver)
     assert (result.value, result.prices.batch[0, 0]) == pytest.approx((12, 3))
     assert result.prices.memory[0, 0] == 0
 
@@ -121,7 +122,7 @@ def test_identical_rows_share_the_price_in_any_way_and_are_flagged(
     solver: str, reduce_rows: bool
 ) -> None:
     # a user once spent a day proving that two solvers' prices were both right
-    result = solve_period(two_equal_rows(), solver=solver, reduce_rows=reduce_rows)
+    result = solve(two_equal_rows(), solver=solver, reduce_rows=reduce_rows)
     assert result.value == pytest.approx(20)
     assert result.prices.batch.sum() == pytest.approx(4)
     assert result.prices.unique is False
@@ -130,19 +131,19 @@ def test_identical_rows_share_the_price_in_any_way_and_are_flagged(
 
 def test_a_full_device_has_prices_that_are_not_unique() -> None:
     # any price above the reward keeps everybody out
-    result = solve_period(e3(slots=0))
+    result = solve(e3(slots=0))
     assert (result.value, result.prices.unique) == (0, False)
 
 
 def test_untested_prices_are_not_called_unique() -> None:
-    result = solve_period(e3(), test_uniqueness=False)
+    result = solve(e3(), test_uniqueness=False)
     assert result.prices.unique is None
     assert "prices may not be unique" in result.summary()
 
 
 def test_an_integer_program_has_no_prices_and_says_what_to_ask_for() -> None:
     # Pyomo raises its own error here and CVXPY returns None; zeros would be wrong
-    result = solve_period(e3(), form="integer")
+    result = solve(e3(), formulation="integer")
     assert (result.value, result.has_prices) == (44, False)
     with pytest.raises(NoPricesError, match=r"LP relaxation.*fixed integers"):
         _ = result.prices
@@ -151,11 +152,11 @@ def test_an_integer_program_has_no_prices_and_says_what_to_ask_for() -> None:
 @pytest.mark.parametrize("solver", ["highs", "pyomo:highs", "pyomo:appsi_highs"])
 def test_integer_prices_say_where_they_come_from(solver: str) -> None:
     problem = e3(kv_tokens=49)  # the LP gains half a token's worth, the integer program nothing
-    relaxed = solve_period(problem, form="integer", solver=solver, prices="lp-relaxation")
+    relaxed = solve(problem, formulation="integer", solver=solver, prices="lp-relaxation")
     assert relaxed.value == pytest.approx(44)
     assert relaxed.prices.source == "lp-relaxation"
     assert (relaxed.prices.batch[0, 0], relaxed.prices.memory[0, 0]) == pytest.approx((2, 0.5))
-    fixed = solve_period(problem, form="integer", solver=solver, prices="fixed-integers")
+    fixed = solve(problem, formulation="integer", solver=solver, prices="fixed-integers")
     assert fixed.prices.source == "fixed-integers"
     # ten started, no slot left: one more slot would take what one token buys of the best waiting
     assert fixed.prices.batch[0, 0] + fixed.prices.memory[0, 0] > 0
@@ -165,24 +166,24 @@ def test_integer_prices_say_where_they_come_from(solver: str) -> None:
 @pytest.mark.parametrize("solver", ["highs", "pyomo:highs"])
 def test_requests_larger_than_every_device_are_reported(solver: str) -> None:
     problem = e3().replace(prompt_tokens=[5] * 39 + [100])
-    whole = solve_period(problem, form="integer", solver=solver)
+    whole = solve(problem, formulation="integer", solver=solver)
     assert whole.oversize == (39,)
     assert whole.x is not None
     assert whole.x[39].sum() == 0
-    dropped = solve_period(problem.replace(kv_tokens=[[5]]), drop_oversize=True)
+    dropped = solve(problem.replace(kv_tokens=[[5]]), drop_oversize=True)
     assert dropped.oversize == tuple(range(40))
     assert (dropped.value, dropped.prices.memory[0, 0]) == (0, 0)
     assert dropped.x is not None
     assert dropped.x.shape == (40, 1)
     # the published LP starts a fraction of a request that does not fit
-    published = solve_period(problem.replace(kv_tokens=[[5]]))
+    published = solve(problem.replace(kv_tokens=[[5]]))
     assert published.value == pytest.approx(25 / 6)
 
 
 def test_a_fractional_reward_leaves_the_integer_gap_open_but_proven() -> None:
     # the bound allows for the solver's tolerance, so that it must not read optimal
     problem = e3().replace(weights=SloWeights(0, 0, 0, 0.4, 0, 0.1))
-    result = solve_period(problem, form="integer")
+    result = solve(problem, formulation="integer")
     assert result.value == pytest.approx(4.4)
     assert (result.status, result.proven) == ("optimal_within_gap", True)
 
@@ -201,5 +202,5 @@ def test_a_reward_that_cannot_be_earned_spoils_no_integer_program() -> None:
         decode_tokens=[1, 3, 2],
         arrival_period=[1, 1, 1],
     )
-    result = solve_period(problem, form="integer")
+    result = solve(problem, formulation="integer")
     assert (result.value, result.bound, result.oversize) == (3, 3, (0,))

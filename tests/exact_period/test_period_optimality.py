@@ -10,14 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from period_cases import large_period, periods, random_period
 
-from olprouting.exact.period import (
-    check_period,
-    period_columns,
-    solve_period,
-    solve_saa,
-    used,
-    value_of,
-)
+from olprouting.exact import solve
+from olprouting.exact.period import check_period, period_columns, solve_saa, used, value_of
 from olprouting.instances import PeriodProblem, PeriodResult
 
 FEW = settings(max_examples=40, deadline=None)
@@ -26,7 +20,7 @@ FEW = settings(max_examples=40, deadline=None)
 @FEW
 @given(periods())
 def test_lp_prices_prove_the_lp_value(problem: PeriodProblem) -> None:
-    result = solve_period(problem)
+    result = solve(problem)
     assert result.status in ("optimal", "optimal_within_gap"), result.message
     assert result.proven
     assert result.x is not None
@@ -40,22 +34,22 @@ def test_lp_prices_prove_the_lp_value(problem: PeriodProblem) -> None:
 @given(periods(most_waiting=6))
 def test_every_form_and_interface_has_one_value(problem: PeriodProblem) -> None:
     # a dual with a wrong sign or a lost row would differ
-    value = solve_period(problem, test_uniqueness=False).value
+    value = solve(problem, test_uniqueness=False).value
     for form, solver in [
         ("dual", "highs"),
         ("reduced-dual", "highs"),
         ("lp", "clarabel"),
         ("lp", "pyomo:highs"),
     ]:
-        other = solve_period(problem, form=form, solver=solver, test_uniqueness=False)
+        other = solve(problem, formulation=form, solver=solver, test_uniqueness=False)
         assert other.bound == pytest.approx(value, rel=1e-6, abs=1e-6), (form, solver)
 
 
 @FEW
 @given(periods())
 def test_rows_left_out_change_neither_value_nor_optimality(problem: PeriodProblem) -> None:
-    full = solve_period(problem, reduce_rows=False, test_uniqueness=False)
-    few = solve_period(problem, reduce_rows=True, test_uniqueness=False)
+    full = solve(problem, reduce_rows=False, test_uniqueness=False)
+    few = solve(problem, reduce_rows=True, test_uniqueness=False)
     assert few.rows <= full.rows == full.rows_in_full
     assert few.value == pytest.approx(full.value, rel=1e-7, abs=1e-9)
     # the check looks at every row of the program as written
@@ -96,11 +90,11 @@ def test_the_integer_program_equals_enumeration(problem: PeriodProblem) -> None:
         if (slots <= problem.slots).all() and (tokens <= problem.kv_tokens).all():
             best = max(best, value_of(problem, x))
     for reduce_rows in (True, False):
-        result = solve_period(problem, form="integer", reduce_rows=reduce_rows)
+        result = solve(problem, formulation="integer", reduce_rows=reduce_rows)
         assert result.value == pytest.approx(best, abs=1e-12)
         assert result.bound is not None
         assert result.bound >= best - 1e-12
-    lp = solve_period(problem, test_uniqueness=False)
+    lp = solve(problem, test_uniqueness=False)
     assert lp.value is not None
     assert best <= lp.value + 1e-9 * (1 + lp.value)
 
@@ -145,7 +139,7 @@ def test_the_unit_of_rewards_does_not_matter(factor: float) -> None:
 @FEW
 @given(periods())
 def test_more_capacity_never_costs_and_gains_at_most_its_price(problem: PeriodProblem) -> None:
-    base = solve_period(problem)
+    base = solve(problem)
     more = _value(problem.replace(slots=problem.slots + 1))
     assert base.value is not None
     assert base.value - 1e-9 <= more
@@ -156,7 +150,7 @@ def test_more_capacity_never_costs_and_gains_at_most_its_price(problem: PeriodPr
 @given(periods())
 def test_results_survive_json(problem: PeriodProblem) -> None:
     for form in ("lp", "integer"):
-        result = solve_period(problem, form=form)
+        result = solve(problem, formulation=form)
         again = PeriodResult.from_json(result.to_json())
         assert again.to_json() == result.to_json()
         assert len(result.to_frame()) == (np.asarray(result.x) > 0).sum()
@@ -164,7 +158,7 @@ def test_results_survive_json(problem: PeriodProblem) -> None:
 
 def test_the_price_table_names_absolute_periods() -> None:
     problem = random_period(3)
-    frame = solve_period(problem).price_frame()
+    frame = solve(problem).price_frame()
     assert frame["period"].min() == problem.period
     assert frame["period"].max() == problem.periods
     assert len(frame) == problem.devices * problem.remaining
@@ -200,6 +194,6 @@ def test_saa_of_e3_gives_its_prices() -> None:
 
 
 def _value(problem: PeriodProblem) -> float:
-    value = solve_period(problem, test_uniqueness=False).value
+    value = solve(problem, test_uniqueness=False).value
     assert value is not None
     return value

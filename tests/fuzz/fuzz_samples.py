@@ -12,7 +12,6 @@ from olprouting.certificates import certificate
 from olprouting.certificates.many import write_certificates
 from olprouting.engine import simulate
 from olprouting.exact import solve
-from olprouting.exact.period import solve_period
 from olprouting.forecasts.learned import train_learned
 from olprouting.gaps import measure_gaps
 from olprouting.instances import Cluster, Decision
@@ -145,7 +144,7 @@ def samples(folder: Path) -> Mapping[str, tuple[tuple[str, bytes, m.Mutation], .
     solved = [(decision, solve(decision)) for decision in DECISIONS]
     problem = best_known("e3").load()
     proofs = [certificate(decision, result) for decision, result in solved]
-    proofs.append(certificate(problem, solve_period(problem, form="integer")))
+    proofs.append(certificate(problem, solve(problem, formulation="integer")))
     proofs.append(best_known("hindsight-tiny").certificate("hindsight"))
     trace = geometric(40, 0.2, 60, np.random.default_rng(0))
     model = train_learned(trace, 3, seed=0)

@@ -9,13 +9,13 @@ from hindsight_cases import crowded, some_prices
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import hindsight_lp
 from olprouting.hindsight import HindsightProblem, Schedule, schedule_fault
 from olprouting.hindsight.annealing import Annealing
 from olprouting.hindsight.annealing_kernels import Soft, exchanged, put
 from olprouting.hindsight.dual import SmoothedDual, starts_of
 from olprouting.hindsight.schedule import exact_value
 from olprouting.hindsight.search import ScheduleSearch
+from olprouting.models import hindsight_lp
 
 NAMES = ("tail-latency", "tail-only", "throughput-only")
 

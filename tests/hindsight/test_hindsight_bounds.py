@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import hindsight_lp
 from olprouting.hindsight import HindsightProblem, Schedule, hindsight, schedule_fault
 from olprouting.hindsight.certificate import exact_bound, rounded_prices
 from olprouting.hindsight.dual import SmoothedDual, starts_of
@@ -18,6 +17,7 @@ from olprouting.hindsight.schedule_kernels import earliest_fit
 from olprouting.instances import WEIGHT_SETS, Cluster, SloWeights, StopReason, Trace
 from olprouting.instances.request_curves import kv_tokens_at
 from olprouting.instances.reward import reward
+from olprouting.models import hindsight_lp
 
 
 def random_problem(rng, *, requests=4, periods=6, devices=2, alike=False, longest=5):

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from models import hindsight_imbalance as model
 from olprouting.engine import simulate
 from olprouting.errors import InputError
 from olprouting.exact.highs import new_highs, pass_model
@@ -27,6 +26,7 @@ from olprouting.hindsight.imbalance_run import longest_run, run_fault, total_imb
 from olprouting.hindsight.imbalance_search import RunSearch
 from olprouting.instances import Cluster, StopReason, Trace
 from olprouting.instances.documents import fingerprint
+from olprouting.models import hindsight_imbalance as model
 from olprouting.policies import PolicyOptions, make_policy
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from olprouting.errors import InputError
-from olprouting.instances import Cluster, Decision, PeriodProblem, SolveResult, Trace
+from olprouting.instances import Cluster, Decision, DecisionResult, PeriodProblem, Trace
 from olprouting.instances.period_result import PeriodResult
 from olprouting.library import load_instance
 
@@ -157,9 +157,9 @@ RESULT = {
 )
 def test_a_hostile_result_is_refused_in_one_line(change, message) -> None:
     """Catches text, booleans and halves that pass as numbers, and fields that nobody reads."""
-    assert SolveResult.from_json(json.dumps(RESULT)).objective == 1
+    assert DecisionResult.from_json(json.dumps(RESULT)).value == 1
     with pytest.raises(InputError, match=f"^r.json: .*{message}"):
-        SolveResult.from_json(json.dumps(RESULT | change), "r.json")
+        DecisionResult.from_json(json.dumps(RESULT | change), "r.json")
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_a_hostile_result_is_refused_in_one_line(change, message) -> None:
 )
 def test_a_hostile_period_result_is_refused_in_one_line(change, message) -> None:
     """Catches the same in the results of periods, which hold arrays."""
-    from olprouting.exact.period import solve_period
+    from olprouting.exact import solve
 
-    good = json.loads(solve_period(load_instance("e3")).to_json())
+    good = json.loads(solve(load_instance("e3")).to_json())
     assert PeriodResult.from_json(json.dumps(good)).value == good["value"]
     with pytest.raises(InputError, match=f"^r.json: .*{message}"):
         PeriodResult.from_json(json.dumps(good | change), "r.json")

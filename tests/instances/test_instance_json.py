@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.errors import InputError
-from olprouting.instances import Decision, SolveResult, StopReason, absolute_gap, relative_gap
+from olprouting.instances import Decision, DecisionResult, StopReason, absolute_gap, relative_gap
 
 TOKENS = st.one_of(
     st.integers(1, 2**53 - 1), st.floats(1e-3, 1e9, allow_nan=False), st.integers(1, 9)
@@ -68,12 +68,12 @@ def test_gamma_is_the_fraction_it_was_written_as(given_as, exact) -> None:
     assert Decision([[1]], [1], [1], gamma=given_as).gamma == exact
 
 
-RESULT = SolveResult(
+RESULT = DecisionResult(
     solver="highs",
     formulation="size-class",
     stop_reason=StopReason.TIME_LIMIT,
-    assignment=((0, 1), (2, 0)),
-    objective=0.1 + 0.2,
+    solution=((0, 1), (2, 0)),
+    value=0.1 + 0.2,
     bound=1 / 7,
     wall_s=1.25,
     build_s=1e-9,
@@ -89,15 +89,15 @@ RESULT = SolveResult(
     "result",
     [
         RESULT,
-        replace(RESULT, assignment=(), objective=0, bound=0, stop_reason=StopReason.OPTIMAL),
-        replace(RESULT, assignment=None, objective=None, bound=None, limit_s=None),
-        replace(RESULT, objective=2**60 + 1, warm_start=None),
+        replace(RESULT, solution=(), value=0, bound=0, stop_reason=StopReason.OPTIMAL),
+        replace(RESULT, solution=None, value=None, bound=None, limit_s=None),
+        replace(RESULT, value=2**60 + 1, warm_start=None),
     ],
     ids=["full", "empty", "nothing", "large"],
 )
 def test_a_solve_result_survives_json(result) -> None:
     """Catches None that becomes 0, pairs that become lists, and integers that become doubles."""
-    again = SolveResult.from_json(result.to_json())
+    again = DecisionResult.from_json(result.to_json())
     assert again == result
     assert isinstance(again.stop_reason, StopReason)
     document = json.loads(result.to_json())
@@ -120,7 +120,7 @@ def test_a_solve_result_survives_json(result) -> None:
 def test_a_wrong_result_document_is_refused(text) -> None:
     """Catches a raw error of Python's, or a half-read result."""
     with pytest.raises(InputError, match=r"^r.json: "):
-        SolveResult.from_json(text, "r.json")
+        DecisionResult.from_json(text, "r.json")
 
 
 @pytest.mark.parametrize(
@@ -152,6 +152,6 @@ def test_a_maximisation_has_its_bound_above() -> None:
 def test_a_limit_without_a_solution_says_so(stop) -> None:
     """A limit with nothing found must not read like a limit with an incumbent."""
     assert replace(RESULT, stop_reason=stop).status == str(stop)
-    nothing = replace(RESULT, stop_reason=stop, assignment=None, objective=None)
+    nothing = replace(RESULT, stop_reason=stop, solution=None, value=None)
     assert (nothing.status, nothing.absolute_gap) == ("limit_no_solution", None)
     assert not nothing.proven

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from models.barrier_rows import barrier_rows
+from olprouting.models.barrier_rows import barrier_rows
 
 
 @settings(max_examples=300, deadline=None)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from models import hindsight_imbalance, hindsight_lp
 from olprouting.exact.highs import new_highs, pass_model
 from olprouting.exact.matrix import compile_model
+from olprouting.models import hindsight_imbalance, hindsight_lp
 
 FORMS = [hindsight_lp.naive, hindsight_lp.state_space]
 

@@ -12,8 +12,7 @@ import pytest
 import olprouting as olp
 from olprouting.engine import simulate
 from olprouting.errors import InputError
-from olprouting.exact import SolveOptions
-from olprouting.exact.period import solve_period
+from olprouting.exact import SolveOptions, solve
 from olprouting.forecasts import NoisyOracle
 from olprouting.instances import Cluster, StepTime, Trace
 from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
@@ -239,7 +238,7 @@ def test_twice_the_capacity_never_lowers_the_optimum_of_a_period(judged):
         twice = period.problem.replace(
             slots=2 * period.problem.slots, kv_tokens=2 * period.problem.kv_tokens
         )
-        wide = solve_period(twice, drop_oversize=True, test_uniqueness=False)
+        wide = solve(twice, drop_oversize=True, test_uniqueness=False)
         assert wide.value >= record.lp_bound - 1e-6 * max(1.0, record.lp_bound)
 
 
@@ -249,7 +248,7 @@ def test_the_optima_of_a_period_do_not_depend_on_the_devices_numbers(judged):
         turned = period.problem.replace(
             slots=period.problem.slots[::-1], kv_tokens=period.problem.kv_tokens[::-1]
         )
-        whole = solve_period(turned, form="integer", drop_oversize=True)
+        whole = solve(turned, formulation="integer", drop_oversize=True)
         assert whole.value == pytest.approx(record.reward_integer, rel=1e-6)
 
 

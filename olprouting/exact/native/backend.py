@@ -16,7 +16,7 @@ from olprouting.exact.options import SolveOptions
 from olprouting.instances import Decision, StopReason
 
 if TYPE_CHECKING:
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
 
 
 class Native:
@@ -30,7 +30,7 @@ class Native:
         formulation: str,
         options: SolveOptions,
         start: Assignment | None,
-    ) -> Outcome:
+    ) -> Outcome[Assignment]:
         """Solve `decision`; see `Backend`."""
         if options.native:
             raise InputError(f"native has no option {next(iter(options.native))!r}")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.compiling import Floats, Ints
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
 
 LARGEST = 2.0**50
 """Largest sum of tokens, times G and H + 1, that the search takes: doubles hold it exactly."""

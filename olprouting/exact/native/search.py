@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from olprouting.compiling import Floats, Ints
     from olprouting.exact.native.problem import State
     from olprouting.exact.options import SolveOptions
-    from olprouting.instances.solve_result import Assignment
+    from olprouting.instances import Assignment
 
 FIRST_BUDGET = 200
 """Steps of the first call of the compiled search; later calls aim at `CALL_S` seconds."""

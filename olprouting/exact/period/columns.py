@@ -1,4 +1,16 @@
-"""A period problem as the arrays that the models take."""
+"""A period problem as the arrays that the models take, without the rows that cannot bind.
+
+While no request ends, what new requests use does not fall: their number stays, and each grows by
+one token per period. So among consecutive periods without an end, the last has the largest use;
+if the residual capacity does not rise in between, it also has the smallest residual, and its row
+implies the others. That leaves, of each device's slots and of its tokens,
+
+* the last active period of a waiting request (after it the use may fall), and
+* a period after which the residual rises (a resident has ended, or capacity varies by itself).
+
+Periods after the last end of all have no use, hence no row. The reduction is exact for the LP and
+for the integer program.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from olprouting.exact.period.rows import all_rows, binding_rows
-
 if TYPE_CHECKING:
     from olprouting.instances import PeriodProblem
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -43,9 +54,9 @@ class PeriodColumns:
     rewards: Floats
     usage: sp.csr_array
     capacity: Floats
-    request: npt.NDArray[np.int64]
+    request: Ints
     limit: Floats
-    row_place: npt.NDArray[np.int64]
+    row_place: Ints
     shape: tuple[int, int, int]
 
     @property
@@ -59,7 +70,7 @@ class PeriodColumns:
         return int(np.prod(self.shape))
 
     @property
-    def arrays(self) -> tuple[Floats, sp.csr_array, Floats, npt.NDArray[np.int64], Floats]:
+    def arrays(self) -> tuple[Floats, sp.csr_array, Floats, Ints, Floats]:
         """Rewards, usage, capacity, request and limit: what the models take."""
         return self.rewards, self.usage, self.capacity, self.request, self.limit
 
@@ -83,10 +94,9 @@ def period_columns(problem: PeriodProblem, *, reduce_rows: bool = True) -> Perio
     problem
         The problem.
     reduce_rows
-        Leave out the capacity rows that cannot bind (see `olprouting.exact.period.rows`). The
-        optimum and the prices stay the same: rows left out have price 0.
+        Leave out the capacity rows that cannot bind (see the module). The optimum and the prices
+        stay the same: rows left out have price 0.
     """
-    choose = binding_rows if reduce_rows else all_rows
     last = problem.active_remaining - 1
     slots, tokens = _usage_by_period(problem)
     blocks, capacities, places = [], [], []
@@ -94,7 +104,7 @@ def period_columns(problem: PeriodProblem, *, reduce_rows: bool = True) -> Perio
         for resource, (table, residual) in enumerate(
             ((slots, problem.slots[g]), (tokens, problem.kv_tokens[g]))
         ):
-            kept = choose(residual, last)
+            kept = binding_rows(residual, last) if reduce_rows else np.arange(problem.remaining)
             blocks.append(table[kept])
             capacities.append(residual[kept])
             places.append((2 * g + resource) * problem.remaining + kept)
@@ -108,6 +118,25 @@ def period_columns(problem: PeriodProblem, *, reduce_rows: bool = True) -> Perio
         row_place=np.concatenate(places),
         shape=(problem.devices, 2, problem.remaining),
     )
+
+
+def binding_rows(residual: Ints, last_active: Ints) -> Ints:
+    """Return the offsets of the rows that can bind, ascending.
+
+    Parameters
+    ----------
+    residual
+        One device's residual slots or tokens in each remaining period, shape (T-k+1,).
+    last_active
+        Offset of each waiting request's last active period if started now, shape (J,).
+    """
+    if len(last_active) == 0:
+        return np.zeros(0, dtype=np.int64)
+    kept = np.zeros(len(residual), dtype=np.bool_)
+    kept[:-1] = residual[1:] > residual[:-1]
+    kept[last_active] = True
+    kept[last_active.max() + 1 :] = False
+    return np.flatnonzero(kept)
 
 
 def _usage_by_period(problem: PeriodProblem) -> tuple[sp.csr_array, sp.csr_array]:

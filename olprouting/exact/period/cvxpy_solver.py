@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING, Any
 import cvxpy as cp
 import numpy as np
 
-from models import period_dual, period_lp, reduced_dual
 from olprouting.errors import InputError, unknown_name
-from olprouting.exact.highs_threads import fresh_thread_pool
-from olprouting.exact.interruptible import Interruptible
-from olprouting.exact.period.outcome import PeriodOutcome
-from olprouting.exact.period.price_signs import cvxpy_prices
-from olprouting.exact.period.silence import silence
+from olprouting.exact.backend import Abilities, Outcome, not_started
+from olprouting.exact.options import DEFAULT_SOLVER, SolveOptions
+from olprouting.exact.running import Interruptible, fresh_thread_pool, silence
 from olprouting.instances import StopReason
+from olprouting.models import period_dual, period_lp, reduced_dual
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy.typing as npt
 
-    from olprouting.exact.options import SolveOptions
     from olprouting.exact.period.columns import PeriodColumns
 
     Floats = npt.NDArray[np.float64]
@@ -81,30 +78,64 @@ class Program:
     price: Any
 
 
+def installed_solvers() -> list[str]:
+    """Return CVXPY's names of the solvers that it has here."""
+    list_installed: Any = cp.installed_solvers
+    names: list[str] = list_installed()
+    return names
+
+
 def solver_name(name: str) -> str:
-    """Return CVXPY's spelling of a solver's name.
+    """Return CVXPY's spelling of a solver's name; ``auto`` is HiGHS.
 
     Raises
     ------
     InputError
         If CVXPY does not know it here; the message lists those it has.
     """
-    list_installed: Any = cp.installed_solvers
-    installed: list[str] = list_installed()
-    if name.upper() not in installed:
-        raise unknown_name("CVXPY solver", name, installed)
+    if name == DEFAULT_SOLVER:
+        return "HIGHS"
+    if name.upper() not in installed_solvers():
+        raise unknown_name("CVXPY solver", name, installed_solvers())
     return name.upper()
 
 
-def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -> PeriodOutcome:
-    """Solve a period's program.
+class Cvxpy:
+    """A solver that CVXPY has, for a period's LP and its duals.
 
     Parameters
     ----------
-    columns
-        The program's arrays.
-    form
-        ``"lp"``, ``"dual"`` or ``"reduced-dual"``; the last gives prices only.
+    name
+        CVXPY's name of the solver, in any case.
+
+    Raises
+    ------
+    InputError
+        If CVXPY does not know it here.
+    """
+
+    abilities = Abilities()
+
+    def __init__(self, name: str) -> None:
+        self._name = solver_name(name)
+
+    def run(
+        self, instance: PeriodColumns, formulation: str, options: SolveOptions, start: Any
+    ) -> Outcome[Floats]:
+        """Solve a period's program; see `Backend`. A reduced dual gives prices only."""
+        del start
+        return run_program(lambda: _PROGRAMS[formulation](instance), self._name, options)
+
+
+def run_program(
+    build: Callable[[], Program], solver: str, options: SolveOptions
+) -> Outcome[Floats]:
+    """Build and solve any CVXPY program.
+
+    Parameters
+    ----------
+    build
+        Makes the program.
     solver
         CVXPY's name of the solver.
     options
@@ -115,11 +146,6 @@ def run(columns: PeriodColumns, form: str, solver: str, options: SolveOptions) -
     InputError
         If an option is not for this solver.
     """
-    return run_program(lambda: _PROGRAMS[form](columns), solver, options)
-
-
-def run_program(build: Callable[[], Program], solver: str, options: SolveOptions) -> PeriodOutcome:
-    """Build and solve any CVXPY program; see `run`."""
     began = time.perf_counter()
     native = _native_options(solver, options)
     with nullcontext() if options.verbose else silence():
@@ -129,9 +155,8 @@ def run_program(build: Callable[[], Program], solver: str, options: SolveOptions
         data, chain, inverse = _canonical(program.problem, solver, native)
         built = time.perf_counter()
         build_s = built - began
-        if options.time_limit_s == 0:  # which some solvers take as no limit
-            message = "limit 0: not started"
-            return PeriodOutcome(StopReason.TIME_LIMIT, None, None, None, 0.0, build_s, message)
+        if options.time_limit_s == 0:
+            return not_started(build_s)
 
         def solve() -> Any:
             with fresh_thread_pool():
@@ -154,9 +179,9 @@ def run_program(build: Callable[[], Program], solver: str, options: SolveOptions
     if stop is StopReason.OTHER_LIMIT and at_limit:
         stop = StopReason.TIME_LIMIT
     if stop is not StopReason.OPTIMAL:  # CVXPY gives points at a limit that violate rows
-        return PeriodOutcome(stop, None, None, None, wall_s, build_s, message)
+        return Outcome(stop, None, None, wall_s, build_s, message)
     start, price = _values(program.start), _values(program.price)
-    return PeriodOutcome(stop, start, price, None, wall_s, build_s, message)
+    return Outcome(stop, start, None, wall_s, build_s, message, price)
 
 
 def _canonical(problem: Any, solver: str, native: dict[str, Any]) -> tuple[Any, Any, Any]:
@@ -245,4 +270,12 @@ def _reduced_dual(columns: PeriodColumns) -> Program:
 
 
 _PROGRAMS = {"lp": _lp, "dual": _dual, "reduced-dual": _reduced_dual}
-FORMS = tuple(_PROGRAMS)
+
+
+def cvxpy_prices(rows: Any) -> Floats:
+    """Return the prices of an inequality of a solved CVXPY LP.
+
+    CVXPY gives multipliers >= 0 for either sense and either direction: they are the prices (see
+    `olprouting.exact.period.program`).
+    """
+    return np.atleast_1d(np.asarray(rows.dual_value, dtype=np.float64))

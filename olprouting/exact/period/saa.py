@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from olprouting.errors import InputError
-from olprouting.exact.options import SolveOptions
+from olprouting.exact.options import DEFAULT_SOLVER, SolveOptions
 from olprouting.exact.period.check_period import TOLERANCE
 from olprouting.exact.period.scaling import power_of_two
 
@@ -56,7 +56,7 @@ def solve_saa(
     rewards: npt.ArrayLike,
     usage: npt.ArrayLike | sp.sparray,
     *,
-    solver: str = "highs",
+    solver: str = DEFAULT_SOLVER,
     options: SolveOptions | None = None,
 ) -> SaaResult:
     """Minimise the sample-average dual exactly, as an LP (bid-price paper, equation 6).
@@ -85,9 +85,9 @@ def solve_saa(
     InputError
         If shapes do not fit, a number is negative or not finite, or the solver is unknown.
     """
-    from models import saa_dual
     from olprouting.exact.period import cvxpy_solver
     from olprouting.instances import StopReason
+    from olprouting.models import saa_dual
 
     d, r = np.asarray(scarcity, np.float64), np.asarray(rewards, np.float64)
     a: sp.csr_array = sp.csr_array(usage)  # type: ignore[arg-type]
@@ -107,7 +107,7 @@ def solve_saa(
         return SaaResult(stop, None, None, None, *times, message)
     price = np.maximum(outcome.price, 0) * reward_unit / unit
     value = saa_dual.value(price, d, r, a)
-    bound = 0.0 if outcome.start is None else _lower_bound(outcome.start, d, r, a)
+    bound = 0.0 if outcome.solution is None else _lower_bound(outcome.solution, d, r, a)
     if value - bound > TOLERANCE * max(abs(value), float(r.max(initial=0.0))):
         message = f"{message}; the recheck failed: f(p) = {value!r}, its bound is {bound!r}"
         return SaaResult(StopReason.ERROR, None, None, bound, *times, message)

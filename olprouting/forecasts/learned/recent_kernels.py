@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Floats, Ints, compiled, kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +79,7 @@ def features_into(recent: Recent, prompt: int, row: Singles) -> None:
     row[5], row[6] = mean_and_deviation(recent.decode_tokens, known)
 
 
-@inlined
+@kernel
 def mean_and_deviation(tokens: Ints, known: int) -> tuple[float, float]:
     """Return mean and standard deviation of the first `known`; summed anew, so nothing drifts."""
     total = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Floats, Ints, kernel
 from olprouting.forecasts.learned.recent_kernels import Recent, features_into
 from olprouting.forecasts.learned.tree_kernels import LearnedTrees, cutoff_steps
 
@@ -40,7 +40,7 @@ class AgeSteps(NamedTuple):
     features: Singles
 
 
-@compiled
+@kernel
 def take_row(steps: AgeSteps, prompt: int) -> int:
     """Forecast a request that is admitted now for all its ages; return its row."""
     steps.free_count[0] -= 1
@@ -56,7 +56,7 @@ def take_row(steps: AgeSteps, prompt: int) -> int:
     return int(row)
 
 
-@inlined
+@kernel
 def give_row_back(steps: AgeSteps, row: int) -> None:
     """Free the row of a request that completed."""
     steps.free[steps.free_count[0]] = row

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from olprouting.compiling import Floats, Ints, compiled, inlined
+from olprouting.compiling import Floats, Ints, compiled, kernel
 from olprouting.forecasts.curve_kernels import cutoff_of
 from olprouting.forecasts.learned.recent_kernels import AGE
 
@@ -79,25 +79,25 @@ class LearnedTrees(NamedTuple):
     horizon: int
 
 
-@inlined
+@kernel
 def probability_of(log_odds: float) -> float:
     """Return 1 / (1 + exp(-x)), exactly 0 or 1 far out."""
     return float(1 / (1 + np.exp(-log_odds)))
 
 
-@inlined
+@kernel
 def clip_remaining(remaining: float, horizon: int) -> float:
     """Return `remaining` moved into [1, H]."""
     return min(max(remaining, 1.0), float(horizon))
 
 
-@inlined
+@kernel
 def expectation(probability: float, remaining: float, horizon: int) -> float:
     """Return c = (1 - p) (H + 1) + p mu."""
     return (1 - probability) * (horizon + 1) + probability * remaining
 
 
-@compiled
+@kernel
 def add_leaves(trees: Trees, rows: Singles, total: Floats) -> None:
     """Write the value of an ensemble for every row, shape (n, 7), to `total`, shape (n,)."""
     total[:] = trees.initial
@@ -129,12 +129,13 @@ def predict_rows(
         expected[j] = expectation(finish_probability[j], finisher_remaining[j], trees.horizon)
 
 
-@compiled
+@kernel
 def add_age_steps(trees: Trees, row: Singles, total: Floats) -> None:
     """Write the value of an ensemble in every bucket of ages to `total`, shape (K,)."""
-    total[:] = 0
-    total[0] = trees.initial
     last = len(total) - 1
+    for bucket in range(1, last + 1):
+        total[bucket] = 0
+    total[0] = trees.initial
     later_node = np.empty(DEEPEST, np.int64)
     later_high = np.empty(DEEPEST, np.int64)
     for tree in range(len(trees.first) - 1):
@@ -199,7 +200,7 @@ def cutoff_steps(
         cutoff[bucket] = cutoff_of(c, trees.horizon)
 
 
-@inlined
+@compiled
 def bucket_of(trees: LearnedTrees, age: int) -> int:
     """Return the bucket of an age."""
     return int(trees.bucket_of_age[min(age, len(trees.bucket_of_age) - 1)])

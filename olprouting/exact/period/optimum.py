@@ -1,4 +1,4 @@
-"""Solving one period of the batch/KV model: LP, duals or integer program."""
+"""Solving one period of the batch/KV model: what lies around a backend's run."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.exact.options import SolveOptions
-from olprouting.exact.period import solvers
+from olprouting.exact import solvers
+from olprouting.exact.backend import Outcome
+from olprouting.exact.options import DEFAULT_SOLVER, SolveOptions
 from olprouting.exact.period.check_period import (
     best_margins,
     check_period,
     fits_whole,
     margins_of,
     primal_faults,
+    used,
     value_bound,
     value_of,
 )
 from olprouting.exact.period.columns import PeriodColumns, period_columns
-from olprouting.exact.period.outcome import PeriodOutcome
-from olprouting.exact.period.repair import repaired
-from olprouting.exact.period.scaling import Scaled, scaled
+from olprouting.exact.period.scaling import Scaled, repaired, scaled
 from olprouting.exact.period.uniqueness import prices_unique
 from olprouting.exact.trust import without_doubtful_bound
 from olprouting.instances import PeriodPrices, PeriodProblem, PeriodResult, StopReason
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from olprouting.exact.backend import Backend
 
     Floats = npt.NDArray[np.float64]
 
@@ -44,123 +46,87 @@ DUAL_TOLERANCE = 1e-7
 _DONE = (StopReason.OPTIMAL, StopReason.OPTIMAL_WITHIN_GAP)
 
 
-def solve_period(
-    problem: PeriodProblem,
-    *,
-    form: str = "lp",
-    solver: str = "highs",
-    reduce_rows: bool = True,
-    prices: str | None = None,
-    drop_oversize: bool = False,
-    test_uniqueness: bool = True,
-    options: SolveOptions | None = None,
-) -> PeriodResult:
-    """Find the starts of most reward in a period, and what slots and KV tokens are worth.
+@dataclass(frozen=True)
+class PeriodQuestion:
+    """What is asked of a period: the arguments of `olprouting.exact.solve`, all but the period."""
 
-    Parameters
-    ----------
-    problem
-        The period's data.
-    form
-        ``"lp"`` (bid-price paper, section 3.1), ``"integer"`` (whole starts), ``"dual"`` (prices
-        and option values, section 3.2; x from its row duals) or ``"reduced-dual"`` (prices alone;
-        it proves a bound and gives no x).
-    solver
-        ``"highs"``; any LP solver of CVXPY by ``"cvxpy:<name>"`` or its plain name, such as
-        ``"clarabel"``; or ``"pyomo:<name>"`` for form lp or integer.
-    reduce_rows
-        Leave out capacity rows that cannot bind; value and prices stay optimal.
-    prices
-        For form integer: ``"lp-relaxation"``, the prices of the LP; or ``"fixed-integers"``, those
-        of the LP of the requests left waiting when the started ones stay where they are (a
-        program with integers only, fixed altogether, would leave nothing to price). None: none.
-    drop_oversize
-        Do not start any part of a request that fits whole on no device. As published, the LP may
-        start a fraction of one.
-    test_uniqueness
-        Find out whether the prices are the only optimal ones, at the cost of two small LPs.
-    options
-        How to solve; None is ``SolveOptions()``.
+    solver: str
+    formulation: str
+    options: SolveOptions
+    prices: str | None
+    reduce_rows: bool
+    drop_oversize: bool
+    test_uniqueness: bool
 
-    Returns
-    -------
-    PeriodResult
-        Why the solver stopped, and what it has. x, value, bound and prices have been rechecked;
-        a solution that fails is not returned, and the stop reason is then ``error``. Reaching a
-        limit raises nothing.
+    @property
+    def integer(self) -> bool:
+        """Whether starts are whole."""
+        return self.formulation == "integer"
 
-    Raises
-    ------
-    InputError
-        If a name is unknown, or the solver cannot do what the options ask for.
-    SolverUnavailableError
-        If the solver is not installed or not licensed.
-    """
-    options = options or SolveOptions()
-    run, name = solvers.load(solver, form)
-    _refuse(form, prices, options)
-    request = _Request(form, solver, reduce_rows, test_uniqueness, options)
+
+def best_starts(problem: PeriodProblem, asked: PeriodQuestion) -> PeriodResult:
+    """Find the starts of most reward in a period, and prices; see `olprouting.exact.solve`."""
+    if asked.solver == DEFAULT_SOLVER:
+        asked = replace(asked, solver="highs")
+    backend = solvers.load(asked.solver, PeriodProblem, asked.formulation)
+    _refuse(asked)
     fits: npt.NDArray[np.bool_] = np.asarray(fits_whole(problem).any(axis=1))
     # what fits whole nowhere cannot start whole; its reward would only spoil the scaling
-    kept = fits | (not drop_oversize and form != "integer")
-    result = _solve(_subset(problem, kept), request, run, name)
-    if prices is not None and result.has_solution:
-        result = _with_prices(_subset(problem, kept), result, prices, request)
+    kept = fits | (not asked.drop_oversize and not asked.integer)
+    result = _solve(_subset(problem, kept), asked, backend)
+    if asked.prices is not None and result.has_solution:
+        result = _with_prices(_subset(problem, kept), result, asked)
     oversize = tuple(np.flatnonzero(~fits).tolist())
     return replace(_spread(result, kept), oversize=oversize)
 
 
-@dataclass(frozen=True)
-class _Request:
-    form: str
-    solver: str
-    reduce_rows: bool
-    test_uniqueness: bool
-    options: SolveOptions
-
-
-def _refuse(form: str, prices: str | None, options: SolveOptions) -> None:
-    if prices is not None and prices not in PRICE_SOURCES:
-        raise unknown_name("source of prices", prices, PRICE_SOURCES)
-    if prices is not None and form != "integer":
-        raise InputError(f"prices = {prices!r} is for form 'integer'; form {form!r} has its own")
+def _refuse(asked: PeriodQuestion) -> None:
+    if asked.prices is not None and asked.prices not in PRICE_SOURCES:
+        raise unknown_name("source of prices", asked.prices, PRICE_SOURCES)
+    if asked.prices is not None and not asked.integer:
+        raise InputError(
+            f"prices = {asked.prices!r} is for formulation 'integer'; {asked.formulation!r} has "
+            "its own"
+        )
     for option in ("warm_start", "on_incumbent"):
-        if getattr(options, option) is not None:
+        if getattr(asked.options, option) is not None:
             raise InputError(f"{option} is for routing decisions; a period's program takes none")
-    if options.node_limit is not None and form != "integer":
-        raise InputError(f"node_limit is for form 'integer'; form {form!r} has no nodes")
+    if asked.options.node_limit is not None and not asked.integer:
+        raise InputError(
+            f"node_limit is for formulation 'integer'; {asked.formulation!r} has no nodes"
+        )
 
 
-def _solve(problem: PeriodProblem, request: _Request, run: solvers.Run, name: str) -> PeriodResult:
-    columns = period_columns(problem, reduce_rows=request.reduce_rows)
+def _solve(problem: PeriodProblem, asked: PeriodQuestion, backend: Backend) -> PeriodResult:
+    columns = period_columns(problem, reduce_rows=asked.reduce_rows)
     if problem.waiting == 0:
-        return _nothing_waits(problem, columns, request)
+        return _nothing_waits(problem, columns, asked)
     program = scaled(columns)
-    outcome = run(program.columns, request.form, name, request.options)
-    if request.form == "integer":
-        outcome = without_doubtful_bound(outcome, request.solver, request.options.native)
-    result = _unsolved(problem, columns, request, outcome)
-    if request.form == "integer":
+    outcome = backend.run(program.columns, asked.formulation, asked.options, None)
+    if asked.integer:
+        outcome = without_doubtful_bound(outcome, asked.solver, asked.options.native)
+    result = _unsolved(problem, columns, asked, outcome)
+    if asked.integer:
         return _integer(problem, program, outcome, result)
     if outcome.price is None:
         return result
-    return _continuous(problem, program, outcome, request, result)
+    return _continuous(problem, program, outcome, asked, result)
 
 
 def _unsolved(
-    problem: PeriodProblem, columns: PeriodColumns, request: _Request, outcome: PeriodOutcome
+    problem: PeriodProblem, columns: PeriodColumns, asked: PeriodQuestion, outcome: Outcome[Floats]
 ) -> PeriodResult:
     """Return the result of an outcome, without what must be rechecked first."""
-    options, stop = request.options, outcome.stop_reason
+    options, stop = asked.options, outcome.stop_reason
     return PeriodResult(
-        solver=request.solver,
-        form=request.form,
+        solver=asked.solver,
+        formulation=asked.formulation,
         period=problem.period,
         # OPTIMAL is for the recheck to give
         stop_reason=StopReason.OPTIMAL_WITHIN_GAP if stop is StopReason.OPTIMAL else stop,
         value=None,
         bound=None,
-        x=None,
+        solution=None,
         priced=None,
         oversize=(),
         clipped=problem.clipped,
@@ -176,30 +142,30 @@ def _unsolved(
 
 
 def _nothing_waits(
-    problem: PeriodProblem, columns: PeriodColumns, request: _Request
+    problem: PeriodProblem, columns: PeriodColumns, asked: PeriodQuestion
 ) -> PeriodResult:
     message = "nothing waits"
-    outcome = PeriodOutcome(StopReason.OPTIMAL, None, None, None, 0.0, 0.0, message)
+    outcome: Outcome[Floats] = Outcome(StopReason.OPTIMAL, None, None, 0.0, 0.0, message)
     x = np.zeros((0, problem.devices))
     free, nobody = np.zeros(problem.slots.shape), np.zeros(0)
-    unique = prices_unique(problem, x) if request.test_uniqueness else None
+    unique = prices_unique(problem, x) if asked.test_uniqueness else None
     return replace(
-        _unsolved(problem, columns, request, outcome),
+        _unsolved(problem, columns, asked, outcome),
         stop_reason=StopReason.OPTIMAL,
         value=0.0,
         bound=0.0,
-        x=x,
+        solution=x,
         priced=None
-        if request.form == "integer"
-        else PeriodPrices(free, free, nobody, request.form, unique),
+        if asked.integer
+        else PeriodPrices(free, free, nobody, asked.formulation, unique),
     )
 
 
 def _continuous(
     problem: PeriodProblem,
     program: Scaled,
-    outcome: PeriodOutcome,
-    request: _Request,
+    outcome: Outcome[Floats],
+    asked: PeriodQuestion,
     result: PeriodResult,
 ) -> PeriodResult:
     """Return the rechecked result of an LP or a dual whose solver claims to be done."""
@@ -210,36 +176,36 @@ def _continuous(
     batch, memory = program.columns.by_period(price)
     option_values = best_margins(margins_of(problem, batch, memory))
     result = replace(result, bound=value_bound(problem, batch, memory))
-    if outcome.start is None:
-        priced = PeriodPrices(batch, memory, option_values, request.form, None)
+    if outcome.solution is None:
+        priced = PeriodPrices(batch, memory, option_values, asked.formulation, None)
         return replace(result, priced=priced)
-    x = _by_request(problem, outcome.start)
+    x = _by_request(problem, outcome.solution)
     if not np.isfinite(x).all():
         return _faulty(result, ["the solver gave no finite starts"])
     x = repaired(problem, x)  # however far it was out of bounds: the check judges what is left
     check = check_period(problem, x, batch, memory)
     if check.faults:
         return _faulty(result, list(check.faults))
-    unique = prices_unique(problem, x) if request.test_uniqueness else None
-    priced = PeriodPrices(batch, memory, option_values, request.form, unique)
-    return _closed(replace(result, value=check.value, x=x, priced=priced))
+    unique = prices_unique(problem, x) if asked.test_uniqueness else None
+    priced = PeriodPrices(batch, memory, option_values, asked.formulation, unique)
+    return _closed(replace(result, value=check.value, solution=x, priced=priced))
 
 
 def _integer(
-    problem: PeriodProblem, program: Scaled, outcome: PeriodOutcome, result: PeriodResult
+    problem: PeriodProblem, program: Scaled, outcome: Outcome[Floats], result: PeriodResult
 ) -> PeriodResult:
     """Return the rechecked result of an integer program."""
     result = replace(result, bound=_integer_bound(problem, program, outcome))
-    if outcome.start is None:
+    if outcome.solution is None:
         return result
-    x = _by_request(problem, outcome.start)
+    x = _by_request(problem, outcome.solution)
     whole = np.rint(x).astype(np.int64)
     if np.abs(x - whole).max(initial=0.0) > INTEGRALITY_TOLERANCE:
         return _faulty(result, ["starts are fractional: is it a MIP solver?"])
     faults = primal_faults(problem, whole, tolerance=0)
     if faults:
         return _faulty(result, faults)
-    result = replace(result, x=whole.astype(np.float64), value=value_of(problem, whole))
+    result = replace(result, solution=whole.astype(np.float64), value=value_of(problem, whole))
     gap = result.absolute_gap
     if gap is not None and gap < 0:
         claim = f"{result.solver} claims a bound of {result.bound!r}, below the value of its starts"
@@ -247,7 +213,9 @@ def _integer(
     return _closed(result)
 
 
-def _integer_bound(problem: PeriodProblem, program: Scaled, outcome: PeriodOutcome) -> float | None:
+def _integer_bound(
+    problem: PeriodProblem, program: Scaled, outcome: Outcome[Floats]
+) -> float | None:
     """Return the upper bound that a MIP solver's bound proves.
 
     Each start may miss its reduced cost by the solver's tolerance, and there are at most as many
@@ -281,16 +249,17 @@ def _faulty(result: PeriodResult, faults: list[str]) -> PeriodResult:
 
 
 def _with_prices(
-    problem: PeriodProblem, result: PeriodResult, source: str, request: _Request
+    problem: PeriodProblem, result: PeriodResult, asked: PeriodQuestion
 ) -> PeriodResult:
     """Return an integer result with the prices of an LP, and the LP's time added."""
     assert result.x is not None
-    left = problem
-    kept = np.ones(problem.waiting, dtype=np.bool_)
+    assert asked.prices is not None
+    left, kept, source = problem, np.ones(problem.waiting, dtype=np.bool_), asked.prices
     if source == "fixed-integers":
         left, kept = _left_waiting(problem, result.x)
-    lp_request = replace(request, form="lp", options=replace(request.options, node_limit=None))
-    lp = _spread(_solve(left, lp_request, *solvers.load(request.solver, "lp")), kept)
+    of_lp = replace(asked, formulation="lp", options=replace(asked.options, node_limit=None))
+    backend = solvers.load(asked.solver, PeriodProblem, "lp")
+    lp = _spread(_solve(left, of_lp, backend), kept)
     if lp.priced is None:
         return replace(result, message=f"{result.message}; no prices: {lp.message}")
     bound = result.bound
@@ -309,8 +278,6 @@ def _with_prices(
 
 def _left_waiting(problem: PeriodProblem, x: Floats) -> tuple[PeriodProblem, npt.NDArray[np.bool_]]:
     """Return the problem that remains when whole starts `x` are made, and who is in it."""
-    from olprouting.exact.period.check_period import used
-
     slots, tokens = used(problem, x.astype(np.int64))
     waiting = x.sum(axis=1) == 0
     capacities = {"slots": problem.slots - slots, "kv_tokens": problem.kv_tokens - tokens}
@@ -334,7 +301,7 @@ def _spread(result: PeriodResult, kept: npt.NDArray[np.bool_]) -> PeriodResult:
     if result.x is not None:
         x = np.zeros((len(kept), result.x.shape[1]))
         x[kept] = result.x
-        result = replace(result, x=x)
+        result = replace(result, solution=x)
     if result.priced is not None:
         option_values = np.zeros(len(kept))
         option_values[kept] = result.priced.option_values

@@ -1,16 +1,24 @@
-"""Running a solver so that Ctrl-C stops it and keeps what it has."""
+"""Running a solver's native code: Ctrl-C stops it, in silence, with as many threads as asked."""
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 
 _POLL_S = 0.05
+_STDOUT, _STDERR = 1, 2
+
+_highs_lock = threading.Lock()
+_highs_runs = 0
 
 
 class Interruptible(Generic[T]):
@@ -64,3 +72,53 @@ class Interruptible(Generic[T]):
         # short waits, because a wait without end cannot be interrupted on Windows
         while not self._done.wait(_POLL_S):
             pass
+
+
+@contextmanager
+def fresh_thread_pool() -> Iterator[None]:
+    """Let the HiGHS run inside have the number of threads that it asks for.
+
+    HiGHS has one thread pool per process, which keeps the size of its first use. Asking for another
+    number of threads makes it return an error, which Pyomo reports as an unknown status. So the
+    pool is reset before a run, unless another thread of this process is in one.
+    """
+    import highspy
+
+    global _highs_runs
+    with _highs_lock:
+        if _highs_runs == 0:
+            highspy.Highs.resetGlobalScheduler(True)
+        _highs_runs += 1
+    try:
+        yield
+    finally:
+        with _highs_lock:
+            _highs_runs -= 1
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Send file descriptors 1 and 2 nowhere, also what C code has buffered by the end.
+
+    HiGHS writes a banner when its object is built, before any option can stop it.
+    """
+    _flush()
+    saved = [(fd, os.dup(fd)) for fd in (_STDOUT, _STDERR)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        for fd, _ in saved:
+            os.dup2(nowhere, fd)
+        yield
+    finally:
+        _flush()
+        for fd, copy in saved:
+            os.dup2(copy, fd)
+            os.close(copy)
+        os.close(nowhere)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):  # replaced or closed
+            stream.flush()
+    ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).fflush(None)
