@@ -190,4 +190,4 @@ def test_a_study_reads_a_folder_and_sees_that_it_changed(tmp_path) -> None:
     with pytest.raises(InputError, match="is not the trace this study began with"):
         workload_of(cell.workload, 0, before, None)
     (now,) = read_study(study).cells
-    assert len(now.source.load(0, now.trace_sha256).trace) == 3
+    assert len(workload_of(now.workload, 0, now.trace_sha256, None).trace) == 3
