@@ -21,6 +21,8 @@ PACKAGES = (
     ),
     "olprouting.exact.period",
     "olprouting.forecasts.learned",
+    "olprouting.parameters",
+    "olprouting.report",
 )
 
 

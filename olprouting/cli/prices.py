@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,8 +9,8 @@ import typer
 
 from olprouting.cli import options as o
 from olprouting.cli.command import command, take
-from olprouting.cli.price_tables import print_front, print_report, warn_never_started
 from olprouting.cli.saving import Saving, own_folder
+from olprouting.cli.tables import show_report
 from olprouting.errors import InputError
 from olprouting.options import (
     BidPriceOptions,
@@ -162,11 +161,7 @@ class _Study:
         saving = Saving()
         if folder is not None and report.runs:
             saving.save(lambda: report.write(folder))
-        if as_json:
-            typer.echo(json.dumps(report.to_document()))
-        else:
-            print_report(report)
-        warn_never_started(report)
+        show_report(report, as_json=as_json)
         saving.end(report.failures, interrupted=report.interrupted)
 
     def trace_front(self, metrics: str, folder: Path | None, as_json: bool) -> None:
@@ -188,8 +183,5 @@ class _Study:
         saving = Saving()
         if folder is not None and front.points:
             saving.save(lambda: front.write(folder))
-        if as_json:
-            typer.echo(json.dumps(front.to_document()))
-        else:
-            print_front(front, list(WEIGHT_SETS))
+        show_report(front, as_json=as_json)
         saving.end(interrupted=front.interrupted)
