@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral, Real
+from numbers import Integral, Rational, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
 from olprouting.errors import InputError, shown, unknown_name
@@ -23,8 +23,8 @@ Class = TypeVar("Class", bound="type[Options]")
 LARGEST_OPTION: Final = 2**31 - 1
 """Windows, numbers of slots and the like are no larger."""
 
-LARGEST_NUMBER: Final = 2**62
-"""No parameter can use a whole number beyond this."""
+MAX_WHOLE: Final = 2**62
+"""Largest whole number that is kept as an integer: twice it is still no int64."""
 
 NONE: Final = "none"
 """How a study file writes a missing value."""
@@ -143,8 +143,7 @@ class Parameter:
             raise InputError(f"{self.name} = {shown(value)} must be {_described(self.types)}")
 
     def _in_range(self, value: Any) -> bool:
-        kind = Real if float in self.types else Integral
-        if isinstance(value, bool) or not isinstance(value, kind) or not is_finite(value):
+        if not is_real(value) or not (float in self.types or isinstance(value, Integral)):
             return False
         number: Any = value
         above = self.above is None or number > self.above
@@ -160,7 +159,7 @@ class Parameter:
             If the type does not fit, or a number is none that anything can use.
         """
         kind, given = type(value), f"{self.name} = {shown(value)}"
-        if kind in (int, float) and not (is_finite(value) and abs(value) <= LARGEST_NUMBER):
+        if kind in (int, float) and not (is_real(value) and abs(value) <= MAX_WHOLE):
             raise InputError(f"{given} must be a finite number of at most 2^62")
         if value == NONE and type(None) in self.types:
             return None
@@ -213,8 +212,11 @@ def _described(types: tuple[type, ...]) -> str:
     return "True or False" if bool in types else "text"
 
 
-def is_finite(value: Any) -> bool:
-    """Whether a number is finite and fits a double."""
+def is_real(value: Any) -> bool:
+    """Whether a value is a finite number that fits a double, and neither boolean nor fraction."""
+    fraction = isinstance(value, Rational) and not isinstance(value, Integral)
+    if not isinstance(value, Real) or isinstance(value, bool) or fraction:
+        return False
     try:
         return math.isfinite(value)
     except OverflowError:  # an integer beyond all doubles

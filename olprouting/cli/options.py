@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olprouting.cli.command import Taken, option, take
+from olprouting.cli.command import Taken, take
 from olprouting.options import (
     ProjectionOptions,
     WorkloadOptions,
@@ -28,7 +28,6 @@ RequestsReleased = Annotated[
     take("source", "columns", "requests", "waiting", "arrivals", "history"),
 ]
 Projecting = Annotated[ProjectionOptions, take("projection", "refresh")]
-ColumnsOption = Annotated[str | None, option(WorkloadOptions, "columns", panel="")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 FolderOption = Annotated[

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
 from olprouting.errors import InputError, member_named, shown
 from olprouting.forecasts import LengthForecast
-from olprouting.instances._checks import MAX_WHOLE
 from olprouting.options import Clock, KvMode, Projection
+from olprouting.parameters import MAX_WHOLE
 
 if TYPE_CHECKING:
     from olprouting.forecasts import Forecast

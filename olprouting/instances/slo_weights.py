@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from olprouting.errors import InputError, shown, unknown_name
-from olprouting.instances._checks import is_real
+from olprouting.parameters import is_real
 
 
 @dataclass(frozen=True)

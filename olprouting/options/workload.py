@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from olprouting.errors import InputError, shown
-from olprouting.parameters import Options, is_finite, options, parameter
+from olprouting.parameters import Options, is_real, options, parameter
 
 if TYPE_CHECKING:
     from olprouting.instances import Cluster
@@ -75,7 +75,7 @@ def _positive(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if is_finite(number) and number > 0 else None
+    return number if is_real(number) and number > 0 else None
 
 
 COLUMNS: Final = (

@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError, shown, unknown_name
-from olprouting.instances._checks import is_real, positive
+from olprouting.instances._checks import positive
+from olprouting.parameters import is_real
 
 if TYPE_CHECKING:
     from olprouting.parameters import Parameter
