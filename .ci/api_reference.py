@@ -22,7 +22,6 @@ PACKAGES = (
     "olprouting.exact.period",
     "olprouting.forecasts.learned",
     "olprouting.parameters",
-    "olprouting.report",
 )
 
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pandas as pd
 import typer
+from priced_devices import PricedDevices
 
 import olprouting as olp
 from olprouting.price_report import RunOutcome, require_equal_limits
 from olprouting.prices import ClippedRewardsWarning
 from olprouting.studies.summary import t_interval
-from olprouting.traces import poisson_by_period, profile_names
+from olprouting.traces import poisson_by_period
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,40 +43,24 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(PricedDevices):
     """What all cases have in common.
 
     Parameters
     ----------
-    trace
-        A name or a file that `olprouting.resolve` knows.
     requests, periods
         Requests per seed, and T.
-    rate, noise
-        Poisson arrivals per period, and the spread of forecast lengths.
-    devices, slots, kv_tokens
-        The devices and their limits, the same for every rule.
+    rate
+        Poisson arrivals per period.
     exact_every
         Exact prices are renewed every so many periods.
     """
 
-    trace: str = "azure-2023-conv-like"
+    kv_tokens: int = 20_000
     requests: int = 120
     periods: int = 600
     rate: float = 0.4
-    noise: float = 0.2
-    devices: int = 4
-    slots: int = 29
-    kv_tokens: int = 20_000
     exact_every: int = 20
-
-    @property
-    def cluster(self) -> olp.Cluster:
-        """The devices."""
-        step = olp.StepTime.preset("llama-2-7b-a100-tp1", self.slots)
-        return olp.Cluster.homogeneous(
-            self.devices, self.slots, kv_tokens=self.kv_tokens, step_time=step
-        )
 
 
 @dataclass(frozen=True)
@@ -163,12 +148,10 @@ def run_case(case: Case, setting: Setting, seed: int) -> tuple[olp.SimulationRes
 
 def workload(setting: Setting, load: float, seed: int) -> olp.Trace:
     """Return the requests of one seed: drawn from a profile, or at random rows of a trace."""
-    if setting.trace in profile_names():
-        trace = olp.resolve(setting.trace, requests=setting.requests, seed=seed)
-    else:
-        trace = olp.resolve(setting.trace)
-        rows = np.random.default_rng([seed, 1]).permutation(len(trace))[: setting.requests]
-        trace = trace.take(np.sort(rows))
+    rng = np.random.default_rng([seed, 1])
+    trace = setting.requests_of(
+        seed, setting.requests, lambda most: np.sort(rng.permutation(most)[: setting.requests])
+    )
     trace = trace.head(round(len(trace) * load))
     return poisson_by_period(trace, setting.rate * load, np.random.default_rng([seed, 2]))
 

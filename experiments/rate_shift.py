@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import pandas as pd
 import typer
+from priced_devices import PricedDevices
 from relative_improvement import improvements, write
 
 import olprouting as olp
 from olprouting.price_report import RunOutcome
-from olprouting.traces import profile_names
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -36,43 +36,24 @@ METRICS = (
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(PricedDevices):
     """What all rules have in common.
 
     Parameters
     ----------
-    trace
-        A name or a file that `olprouting.resolve` knows.
     arrival_periods, periods
         Periods with arrivals, and T >= that.
     rate, rate_after
         Requests per period in the first and in the second half of the arrivals, > 0.
-    devices, slots, kv_tokens
-        The devices and their limits.
-    noise
-        Spread of forecast lengths.
     guard_window
         Window of the rate guard in periods.
     """
 
-    trace: str = "azure-2023-conv-like"
     arrival_periods: int = 2000
     periods: int = 3000
     rate: float = 0.4
     rate_after: float = 0.6
-    devices: int = 4
-    slots: int = 29
-    kv_tokens: int = 30_000
-    noise: float = 0.2
     guard_window: int = 100
-
-    @property
-    def cluster(self) -> olp.Cluster:
-        """The devices."""
-        step = olp.StepTime.preset("llama-2-7b-a100-tp1", self.slots)
-        return olp.Cluster.homogeneous(
-            self.devices, self.slots, kv_tokens=self.kv_tokens, step_time=step
-        )
 
 
 def rules(setting: Setting) -> dict[str, tuple[str, olp.BidPriceOptions]]:
@@ -104,12 +85,10 @@ def shifting_releases(setting: Setting, rng: Generator) -> np.ndarray:
 def workload(setting: Setting, seed: int) -> olp.Trace:
     """Return the requests of one seed: drawn from a profile, or at random rows of a trace."""
     release = shifting_releases(setting, np.random.default_rng([seed, 2]))
-    if setting.trace in profile_names():
-        trace = olp.resolve(setting.trace, requests=len(release), seed=seed)
-    else:
-        trace = olp.resolve(setting.trace)
-        rows = np.random.default_rng([seed, 1]).integers(len(trace), size=len(release))
-        trace = trace.take(rows)
+    rng = np.random.default_rng([seed, 1])
+    trace = setting.requests_of(
+        seed, len(release), lambda most: rng.integers(most, size=len(release))
+    )
     notice = f"rate {setting.rate:g} per period, then {setting.rate_after:g}"
     return trace.with_notice(notice, arrival_s=None, release_iteration=release)
 

@@ -31,7 +31,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pyomo.core as pyo
-from pyomo.core.expr import LinearExpression
+
+from .linear import dot, total
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,67 +72,42 @@ def build(
     model.admit = pyo.Var(model.starts, domain=pyo.Binary)
     model.peak = pyo.Var(model.iterations, domain=pyo.NonNegativeReals)
     model.full = pyo.Var(model.iterations, domain=pyo.Binary)
-    active: dict[tuple[int, int], list[tuple[int, Any]]] = {
+    x, M, f = model.admit, model.peak, model.full
+    active: dict[tuple[int, int], list[Any]] = {
         (g, k): [] for g in workers for k in model.iterations
     }
-    begun: dict[int, list[Any]] = {k: [] for k in model.iterations}
-    for (i, g, k), admit in model.admit.items():
-        begun[k].append(admit)
+    tokens: dict[tuple[int, int], list[int]] = {place: [] for place in active}
+    for i, g, k in model.starts:
         for age in range(decode[i]):
-            active[g, k + age].append((prompt[i] + age, admit))
-    _add_barrier(model, active)
-    _add_slots(model, active, slots.tolist())
-    model.once = pyo.Constraint(
-        list(requests),
-        rule=lambda model, i: sum(v for (j, _, _), v in model.admit.items() if j == i) == 1,
+            active[g, k + age].append(x[i, g, k])
+            tokens[g, k + age].append(prompt[i] + age)
+    busy = [place for place, admitted in active.items() if admitted]
+    model.barrier = pyo.Constraint(  # (3) with (2)
+        busy, rule=lambda model, g, k: M[k] >= dot(tokens[g, k], active[g, k])
     )
-    released = [int((release <= k).sum()) for k in range(iterations + 1)]
-    _add_maximality(model, active, begun, released, int(slots.sum()))
-    constant = sum(o * s + o * (o - 1) // 2 for s, o in zip(prompt, decode, strict=True))
-    model.imbalance = pyo.Objective(
-        expr=LinearExpression(
-            constant=-constant,
-            linear_coefs=[len(slots)] * iterations,
-            linear_vars=list(model.peak.values()),
-        )
+    model.slots = pyo.Constraint(  # (4)
+        busy, rule=lambda model, g, k: total(active[g, k]) <= int(slots[g])
     )
+    starts_of: dict[int, list[Any]] = {i: [] for i in requests}
+    starts_by: dict[int, list[Any]] = {k: [] for k in model.iterations}
+    for i, g, k in model.starts:
+        starts_of[i].append(x[i, g, k])
+        for later in range(k, iterations + 1):
+            starts_by[later].append(x[i, g, k])
+    model.once = pyo.Constraint(  # (5)
+        list(requests), rule=lambda model, i: total(starts_of[i]) == 1
+    )
+    released = {k: int((release <= k).sum()) for k in model.iterations}
+    begun = [k for k in model.iterations if starts_by[k]]
+    model.waiting = pyo.Constraint(  # (6)
+        begun, rule=lambda model, k: released[k] - total(starts_by[k]) <= released[k] * f[k]
+    )
+    model.filled = pyo.Constraint(  # (7)
+        begun,
+        rule=lambda model, k: (
+            total(v for g in workers for v in active[g, k]) >= int(slots.sum()) * f[k]
+        ),
+    )
+    total_load = sum(o * s + o * (o - 1) // 2 for s, o in zip(prompt, decode, strict=True))
+    model.imbalance = pyo.Objective(expr=len(slots) * total(M.values()) - total_load)  # (1)
     return model
-
-
-def _add_barrier(model: pyo.ConcreteModel, active: Any) -> None:
-    """(3) with (2)."""
-    model.barrier = pyo.Constraint(list(active))
-    for (g, k), loads in active.items():
-        if loads:
-            model.barrier[g, k] = model.peak[k] >= _sum(loads)
-
-
-def _add_slots(model: pyo.ConcreteModel, active: Any, slots: list[int]) -> None:
-    """(4)."""
-    model.slots = pyo.Constraint(list(active))
-    for (g, k), loads in active.items():
-        if loads:
-            model.slots[g, k] = _sum([(1, admit) for _, admit in loads]) <= slots[g]
-
-
-def _add_maximality(
-    model: pyo.ConcreteModel, active: Any, begun: Any, released: list[int], slots: int
-) -> None:
-    """(6) and (7)."""
-    model.waiting = pyo.Constraint(model.iterations)
-    model.filled = pyo.Constraint(model.iterations)
-    admitted: list[Any] = []
-    for k in model.iterations:
-        admitted += begun[k]
-        if not admitted:
-            continue  # nothing is released yet
-        started = _sum([(1, admit) for admit in admitted])
-        model.waiting[k] = released[k] - started <= released[k] * model.full[k]
-        resident = [(1, admit) for (_, i), loads in active.items() if i == k for _, admit in loads]
-        if resident:
-            model.filled[k] = _sum(resident) >= slots * model.full[k]
-
-
-def _sum(terms: list[tuple[int, Any]]) -> Any:
-    coefficients, variables = zip(*terms, strict=True)
-    return LinearExpression(linear_coefs=list(coefficients), linear_vars=list(variables))

@@ -22,13 +22,15 @@ Source: balance paper, section 3.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pyomo.core as pyo
-from pyomo.core.expr import LinearExpression
+
+from .linear import dot, total
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
 
     from .barrier_rows import Numbers
@@ -53,26 +55,36 @@ def build(
     weights
         gamma^h, shape (H+1,).
     """
-    workers, offsets = range(loads.shape[0]), range(loads.shape[1])
-    requests = range(len(contributions))
     model = pyo.ConcreteModel("imbalance_assignment")
-    model.requests = pyo.Set(initialize=[f"r{i}" for i in requests])
-    model.workers = pyo.Set(initialize=[f"w{g}" for g in workers])
-    model.offsets = pyo.Set(initialize=[f"h{h}" for h in offsets])
+    model.requests = pyo.Set(initialize=[f"r{i}" for i in range(len(contributions))])
+    model.workers = pyo.Set(initialize=[f"w{g}" for g in range(loads.shape[0])])
+    model.offsets = pyo.Set(initialize=[f"h{h}" for h in range(loads.shape[1])])
     model.place = pyo.Var(model.requests, model.workers, domain=pyo.Binary)
     model.peak = pyo.Var(model.offsets, domain=pyo.Reals)
-    x = [[model.place[f"r{i}", f"w{g}"] for g in workers] for i in requests]
-    peak = [model.peak[f"h{h}"] for h in offsets]
-    _add_barrier(model, loads, contributions, x, peak)
-    _add_capacity(model, free_slots, x)
-    admitted_weight = (contributions @ weights).tolist()
-    model.imbalance = pyo.Objective(
-        expr=LinearExpression(
-            constant=-float(loads.sum(axis=0) @ weights),
-            linear_coefs=[len(workers) * float(weight) for weight in weights]
-            + [-admitted_weight[i] for i in requests for _ in workers],
-            linear_vars=peak + [x[i][g] for i in requests for g in workers],
+    x, M = model.place, model.peak
+    A = dict(zip(product(model.workers, model.offsets), loads.ravel().tolist(), strict=True))
+    w = dict(zip(model.offsets, contributions.T, strict=True))
+    c = dict(zip(model.workers, free_slots.tolist(), strict=True))
+    U = min(len(contributions), int(free_slots.sum()))
+    at = {g: [x[i, g] for i in model.requests] for g in model.workers}
+    model.barrier = pyo.Constraint(  # (3) with (2)
+        model.workers,
+        model.offsets,
+        rule=lambda model, g, h: M[h] + dot(-w[h], at[g]) >= A[g, h],
+    )
+    if len(model.requests):  # a sum over no requests is no row
+        model.once = pyo.Constraint(  # (4)
+            model.requests, rule=lambda model, i: total(x[i, g] for g in model.workers) <= 1
         )
+        model.slots = pyo.Constraint(  # (5)
+            model.workers, rule=lambda model, g: total(at[g]) <= c[g]
+        )
+        model.admissions = pyo.Constraint(expr=total(x.values()) == U)  # (6)
+    of_request = np.repeat(contributions @ weights, len(model.workers))
+    model.imbalance = pyo.Objective(  # (1)
+        expr=dot(len(model.workers) * weights, M.values())
+        - dot(of_request, x.values())
+        - float(loads.sum(axis=0) @ weights)
     )
     return model
 
@@ -93,35 +105,3 @@ def set_values(model: pyo.ConcreteModel, counts: npt.NDArray[np.int64], peaks: N
         variable.set_value(value)
     for variable, value in zip(model.peak.values(), peaks.tolist(), strict=True):
         variable.set_value(value)
-
-
-def _add_barrier(
-    model: pyo.ConcreteModel, loads: Numbers, contributions: Numbers, x: Any, peak: Any
-) -> None:
-    """(3) with (2): M_h - sum_i w[i,h] x[i,g] >= A[g,h]."""
-    model.barrier = pyo.Constraint(model.workers, model.offsets)
-    for g in range(loads.shape[0]):
-        placed = [row[g] for row in x]
-        for h in range(loads.shape[1]):
-            body = LinearExpression(
-                linear_coefs=[1, *(-contributions[:, h]).tolist()], linear_vars=[peak[h], *placed]
-            )
-            model.barrier[f"w{g}", f"h{h}"] = body >= loads[g, h].item()
-
-
-def _add_capacity(model: pyo.ConcreteModel, free_slots: npt.NDArray[np.int64], x: Any) -> None:
-    """(4), (5) and (6)."""
-    if not x:
-        return  # a sum over no requests is no row
-    model.once = pyo.Constraint(model.requests)
-    for i, row in enumerate(x):
-        model.once[f"r{i}"] = _sum(row) <= 1
-    model.slots = pyo.Constraint(model.workers)
-    for g, free in enumerate(free_slots.tolist()):
-        model.slots[f"w{g}"] = _sum([row[g] for row in x]) <= free
-    admissions = min(len(x), int(free_slots.sum()))
-    model.admissions = pyo.Constraint(expr=_sum([v for row in x for v in row]) == admissions)
-
-
-def _sum(variables: list[Any]) -> Any:
-    return LinearExpression(linear_coefs=[1] * len(variables), linear_vars=variables)

@@ -39,9 +39,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyomo.core as pyo
-from pyomo.core.expr import LinearExpression
 
 from .barrier_rows import BarrierRows, Numbers, barrier_rows
+from .linear import dot, total
 
 
 def build(
@@ -76,16 +76,47 @@ def build(
     model.sizes = pyo.Set(initialize=[f"s{size}" for size in sizes.tolist()])
     model.workers = pyo.Set(initialize=[f"w{g}" for g in open_workers])
     model.offsets = pyo.Set(initialize=[f"h{h}" for h in peaked])
-    model.admit = pyo.Var(model.sizes, model.workers, domain=pyo.NonNegativeIntegers)
+    m = dict(zip(model.sizes, supplies.tolist(), strict=True))
+    c = dict(zip(model.workers, free_slots[open_workers].tolist(), strict=True))
+    floor = dict(zip(model.offsets, rows.floor[peaked].tolist(), strict=True))
+    model.admit = pyo.Var(
+        model.sizes,
+        model.workers,
+        domain=pyo.NonNegativeIntegers,
+        bounds=lambda model, s, g: (0, min(m[s], c[g])),  # (4) and (5) imply it of one count
+    )
     model.added_tokens = pyo.Var(model.workers, domain=pyo.NonNegativeReals)
     model.added_requests = pyo.Var(model.workers, domain=pyo.NonNegativeReals)
-    model.peak = pyo.Var(model.offsets, domain=pyo.Reals)
-    _bound_counts(model, free_slots[open_workers], supplies)
-    _add_totals(model, sizes, free_slots[open_workers])
-    _add_barrier(model, loads, rows, growth, open_workers, peaked)
-    _add_supplies(model, supplies, rows.admissions)
-    _order_interchangeable_workers(model, loads, free_slots, open_workers)
-    _add_objective(model, loads, weights, growth, rows, peaked)
+    model.peak = pyo.Var(model.offsets, domain=pyo.Reals, bounds=lambda model, h: (floor[h], None))
+    n, b = model.admit, model.added_tokens
+    admitted = {g: [n[s, g] for s in model.sizes] for g in model.workers}
+    model.token_total = pyo.Constraint(  # (2), and the next
+        model.workers, rule=lambda model, g: dot(sizes, admitted[g]) - b[g] == 0
+    )
+    model.request_total = pyo.Constraint(
+        model.workers, rule=lambda model, g: total(admitted[g]) - model.added_requests[g] == 0
+    )
+    model.slots = pyo.Constraint(  # (5)
+        model.workers, rule=lambda model, g: model.added_requests[g] <= c[g]
+    )
+    _add_barrier(model, loads, rows, growth)
+    if len(model.workers):  # a sum over no workers is no row
+        model.supply = pyo.Constraint(  # (4)
+            model.sizes, rule=lambda model, s: total(n[s, g] for g in model.workers) <= m[s]
+        )
+        model.admissions = pyo.Constraint(  # (6)
+            expr=total(model.added_requests.values()) == rows.admissions
+        )
+    model.order = pyo.ConstraintList()  # (7)
+    for group in interchangeable_workers(loads, free_slots, open_workers):
+        for g, following in pairwise(group):
+            model.order.add(b[f"w{g}"] >= b[f"w{following}"])
+    constant = _constant(loads, weights, growth, rows, peaked)
+    model.imbalance = pyo.Objective(  # (1)
+        expr=dot(len(loads) * weights[peaked], model.peak.values())
+        - float(weights.sum()) * total(b.values())
+        + constant
+    )
     return model
 
 
@@ -124,114 +155,30 @@ def interchangeable_workers(
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _bound_counts(
-    model: pyo.ConcreteModel,
-    free: npt.NDArray[np.int64],
-    supplies: npt.NDArray[np.int64],
-) -> None:
-    """Upper bounds that (4) and (5) imply for a single count."""
-    bounds = np.minimum.outer(supplies, free).ravel().tolist()
-    for variable, bound in zip(model.admit.values(), bounds, strict=True):
-        variable.setub(bound)
+def _add_barrier(model: pyo.ConcreteModel, loads: Numbers, rows: BarrierRows, growth: int) -> None:
+    """(3), where it can bind; where n_g is settled it has two nonzeros."""
+
+    def barrier(model: pyo.ConcreteModel, worker: str, offset: str) -> Any:
+        g, h = int(worker[1:]), int(offset[1:])
+        if not rows.binding[g, h]:
+            return pyo.Constraint.Skip
+        M, b, n = model.peak[offset], model.added_tokens[worker], model.added_requests[worker]
+        if rows.fewest[g] == rows.most[g]:
+            return M - b >= loads[g, h].item() + growth * h * int(rows.most[g])
+        return M - b - growth * h * n >= loads[g, h].item()
+
+    model.barrier = pyo.Constraint(model.workers, model.offsets, rule=barrier)
 
 
-def _add_totals(model: pyo.ConcreteModel, sizes: Numbers, free: npt.NDArray[np.int64]) -> None:
-    """(2) and (5)."""
-    model.token_total = pyo.Constraint(model.workers)
-    model.request_total = pyo.Constraint(model.workers)
-    model.slots = pyo.Constraint(model.workers)
-    coefficients = [*sizes.tolist(), -1]
-    ones = [1] * len(sizes) + [-1]
-    for worker, slots in zip(model.workers, free.tolist(), strict=True):
-        counts = [model.admit[size, worker] for size in model.sizes]
-        tokens, requests = model.added_tokens[worker], model.added_requests[worker]
-        model.token_total[worker] = (
-            LinearExpression(linear_coefs=coefficients, linear_vars=[*counts, tokens]) == 0
-        )
-        model.request_total[worker] = (
-            LinearExpression(linear_coefs=ones, linear_vars=[*counts, requests]) == 0
-        )
-        model.slots[worker] = requests <= slots
-
-
-def _add_barrier(
-    model: pyo.ConcreteModel,
-    loads: Numbers,
-    rows: BarrierRows,
-    growth: int,
-    open_workers: list[int],
-    peaked: list[int],
-) -> None:
-    """(3), where it can bind: M_h - b_g - growth h n_g >= A[g,h]."""
-    for h in peaked:
-        model.peak[f"h{h}"].setlb(rows.floor[h].item())
-    model.barrier = pyo.Constraint(model.workers, model.offsets)
-    for g in open_workers:
-        tokens, requests = model.added_tokens[f"w{g}"], model.added_requests[f"w{g}"]
-        fixed = rows.fewest[g] == rows.most[g]
-        for h in np.flatnonzero(rows.binding[g]).tolist():
-            grown = growth * h
-            least = loads[g, h].item()
-            if fixed or not grown:
-                coefficients, variables = [1, -1], [model.peak[f"h{h}"], tokens]
-                least += grown * int(rows.most[g])
-            else:
-                coefficients = [1, -1, -grown]
-                variables = [model.peak[f"h{h}"], tokens, requests]
-            body = LinearExpression(linear_coefs=coefficients, linear_vars=variables)
-            model.barrier[f"w{g}", f"h{h}"] = body >= least
-
-
-def _add_supplies(
-    model: pyo.ConcreteModel, supplies: npt.NDArray[np.int64], admissions: int
-) -> None:
-    """(4) and (6)."""
-    if not len(model.workers):
-        return  # a sum over no workers is no row
-    model.supply = pyo.Constraint(model.sizes)
-    for size, supply in zip(model.sizes, supplies.tolist(), strict=True):
-        admitted = [model.admit[size, worker] for worker in model.workers]
-        model.supply[size] = _sum(admitted) <= supply
-    model.admissions = pyo.Constraint(expr=_sum(model.added_requests.values()) == admissions)
-
-
-def _order_interchangeable_workers(
-    model: pyo.ConcreteModel,
-    loads: Numbers,
-    free_slots: npt.NDArray[np.int64],
-    open_workers: list[int],
-) -> None:
-    """(7)."""
-    model.order = pyo.ConstraintList()
-    for group in interchangeable_workers(loads, free_slots, open_workers):
-        for g, following in pairwise(group):
-            model.order.add(model.added_tokens[f"w{g}"] >= model.added_tokens[f"w{following}"])
-
-
-def _add_objective(
-    model: pyo.ConcreteModel,
+def _constant(
     loads: Numbers,
     weights: npt.NDArray[np.float64],
     growth: int,
     rows: BarrierRows,
     peaked: list[int],
-) -> None:
-    """(1), with every M_h that has no rows at its floor."""
+) -> float:
+    """Return -K of (1), and what every M_h without rows contributes at its floor."""
     workers, offsets = loads.shape
     constant = -weights @ (loads.sum(axis=0) + growth * np.arange(offsets) * rows.admissions)
     settled = np.setdiff1d(np.arange(offsets), peaked)
-    constant += workers * (weights[settled] @ rows.floor[settled])
-    tokens = list(model.added_tokens.values())
-    model.imbalance = pyo.Objective(
-        expr=LinearExpression(
-            constant=float(constant),
-            linear_coefs=[workers * float(weights[h]) for h in peaked]
-            + [-float(weights.sum())] * len(tokens),
-            linear_vars=[*model.peak.values(), *tokens],
-        )
-    )
-
-
-def _sum(variables: Any) -> Any:
-    listed = list(variables)
-    return LinearExpression(linear_coefs=[1] * len(listed), linear_vars=listed)
+    return float(constant + workers * (weights[settled] @ rows.floor[settled]))

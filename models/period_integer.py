@@ -15,12 +15,11 @@ Source: bid-price paper, section 3.1.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pyomo.core as pyo
-from pyomo.core.expr import LinearExpression
 
+from .linear import dot, rows_times
 from .period_lp import columns_of_requests
 
 if TYPE_CHECKING:
@@ -51,22 +50,18 @@ def build(
     model.columns = pyo.RangeSet(0, len(rewards) - 1)
     domain = pyo.NonNegativeIntegers if integer else pyo.NonNegativeReals
     model.start = pyo.Var(model.columns, domain=domain)
-    start = list(model.start.values())
-    model.within_capacity = pyo.Constraint(pyo.Any)
-    _add_rows(model.within_capacity, usage, start, capacity)
-    model.once = pyo.Constraint(pyo.Any)
-    _add_rows(model.once, columns_of_requests(request, len(limit)), start, limit)
-    total = LinearExpression(linear_coefs=rewards.tolist(), linear_vars=start)
-    model.reward = pyo.Objective(expr=total, sense=pyo.maximize)
+    x = list(model.start.values())
+    used, started = rows_times(usage, x), rows_times(columns_of_requests(request, len(limit)), x)
+    model.within_capacity = pyo.Constraint(  # (2)
+        range(len(capacity)), rule=lambda model, i: _at_most(used[i], capacity[i])
+    )
+    model.once = pyo.Constraint(  # (3)
+        range(len(limit)), rule=lambda model, j: _at_most(started[j], limit[j])
+    )
+    model.reward = pyo.Objective(expr=dot(rewards, x), sense=pyo.maximize)  # (1)
     return model
 
 
-def _add_rows(rows: Any, matrix: sp.csr_array, start: list[Any], right: Floats) -> None:
-    """Add ``matrix @ start <= right``; a row without columns always holds and is left out."""
-    ends = matrix.indptr.tolist()
-    indices, values, limits = matrix.indices.tolist(), matrix.data.tolist(), right.tolist()
-    for row, (begin, end) in enumerate(pairwise(ends)):
-        if begin < end:
-            variables = [start[column] for column in indices[begin:end]]
-            body = LinearExpression(linear_coefs=values[begin:end], linear_vars=variables)
-            rows[row] = body <= limits[row]
+def _at_most(row: Any, right: Any) -> Any:
+    """Return the constraint; a row without columns always holds and is left out."""
+    return pyo.Constraint.Skip if row is None else row <= float(right)

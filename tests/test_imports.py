@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from child_processes import COMMAND_LINE, python
 
 import olprouting as olp
 
@@ -39,8 +38,8 @@ print("modules:", *sys.modules)
 
 def loaded(script: str) -> set[str]:
     """Return the modules that a fresh process has loaded after `script`."""
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    done = python(script)
+    assert done.returncode == 0, done.stderr
     return set(done.stdout.rpartition("modules:")[2].split())
 
 
@@ -55,8 +54,8 @@ def test_importing_the_package_loads_nothing_but_itself() -> None:
 @pytest.mark.parametrize(
     ("arguments", "also_not"),
     [
-        (["--help"], {"numpy", "pyomo"}),
-        (["--version"], {"numpy", "pyomo", "rich"}),
+        (["--help"], {"highspy", "numpy", "pyomo"}),
+        (["--version"], {"highspy", "numpy", "pyomo", "rich"}),
         (["traces", "list"], {"pyomo"}),
         (["solve", str(EXAMPLE), "--solver", "highs"], {"rich"}),
     ],
@@ -67,6 +66,11 @@ def test_a_command_loads_what_it_needs(arguments: list[str], also_not: set[str])
     modules = loaded(COMMAND.format(arguments=arguments))
     assert "olprouting.cli.app" in modules
     assert not modules & (HEAVY | also_not)
+
+
+def test_the_version_is_the_packages() -> None:
+    """Catches a version that is written down twice."""
+    assert python(COMMAND_LINE, "--version").stdout == f"olprouting {olp.__version__}\n"
 
 
 def test_every_name_can_be_loaded() -> None:

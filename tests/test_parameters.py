@@ -22,7 +22,7 @@ from olprouting.options import (
     EvaluationOptions,
     GapOptions,
     HindsightOptions,
-    PriceOptions,
+    PriceReportOptions,
     ProjectionOptions,
     RunOptions,
 )
@@ -122,7 +122,7 @@ def test_defaults_are_in_range_and_every_parameter_has_a_type_and_help(group):
     [
         (simulate, (ProjectionOptions, ClockOptions, RunOptions)),
         (measure_gaps, (ProjectionOptions, GapOptions)),
-        (measure_prices, (ClockOptions, PriceOptions)),
+        (measure_prices, (ClockOptions, PriceReportOptions)),
         (pareto, (ClockOptions,)),
         (hindsight, (HindsightOptions,)),
         (evaluate_forecasts, (EvaluationOptions,)),

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from olprouting.certificates.decision_value import ExactDecision
-    from olprouting.certificates.exact_json import Number
+    from olprouting.certificates.reading import Number
 
 MOST_WORK = 3_000_000
 """Loads that an enumeration may touch: larger ones are neither offered nor redone (seconds)."""

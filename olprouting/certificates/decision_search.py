@@ -22,7 +22,7 @@ from olprouting.certificates.decision_bounds import (
     linear_bound,
     placed_value,
 )
-from olprouting.certificates.verification import DoesNotHoldError
+from olprouting.certificates.verification import DoesNotHoldError, TooLongError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,10 +38,6 @@ on a worker, or a linear bound evaluated."""
 
 MOST_SLOTS = 300
 """Of a worker with more, no search picks the requests one after another: it goes as deep."""
-
-
-class TooLongError(Exception):
-    """A search took more than `MOST_STEPS` steps."""
 
 
 def searchable(decision: ExactDecision) -> bool:
@@ -65,7 +61,7 @@ class CheaperError(DoesNotHoldError):
         self.value = value
 
 
-class Search:
+class DecisionSearch:
     """A search for an assignment that is worth less than `target`.
 
     Parameters

@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import Number, rational
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import Number, read
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -51,16 +52,15 @@ class ExactDecision:
     grows: bool
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> ExactDecision:
-        """Return the decision of an exact document of schema ``olprouting/decision/1``."""
-        workers = document["workers"]
-        return cls(
-            tuple(tuple(map(rational, w["projected_load_tokens"])) for w in workers),
-            tuple(int(w["free_slots"]) for w in workers),
-            tuple(map(rational, document["waiting_prompt_tokens"])),
-            Fraction(rational(document["gamma"])),
-            document["growth"] == "growing",
-        )
+    def from_document(cls, document: dict[str, Any], source: str = "decision") -> ExactDecision:
+        """Return the decision of an exact document of schema ``olprouting/decision/1``.
+
+        Raises
+        ------
+        InputError
+            If a field is missing, unknown, or of another type.
+        """
+        return read(document, DECISION, source)
 
     @property
     def workers(self) -> int:
@@ -93,6 +93,13 @@ class ExactDecision:
         return tuple(self.gamma**h for h in self.offsets)
 
     @cached_property
+    def whole_discount(self) -> tuple[tuple[int, ...], int]:
+        """gamma^h as whole numbers over one denominator, with which sums are quicker."""
+        p, q = self.gamma.numerator, self.gamma.denominator
+        last = len(self.offsets) - 1
+        return tuple(p**h * q ** (last - h) for h in self.offsets), q**last
+
+    @cached_property
     def totals(self) -> tuple[Fraction, Fraction, Fraction]:
         """Sums over h of gamma^h times: all loads, 1, and h."""
         sums = [sum(row[h] for row in self.loads) for h in self.offsets]
@@ -120,6 +127,35 @@ class ExactDecision:
         return [size + h if self.grows else size for h in self.offsets]
 
 
+def _decision(given: dict[str, Any]) -> ExactDecision:
+    workers = given["workers"]
+    return ExactDecision(
+        tuple(worker["projected_load_tokens"] for worker in workers),
+        tuple(worker["free_slots"] for worker in workers),
+        given["waiting_prompt_tokens"],
+        Fraction(given["gamma"]),
+        given["growth"] == "growing",
+    )
+
+
+DECISION = r.made(
+    _decision,
+    r.fields(
+        {
+            "schema": r.text,
+            "horizon": r.whole,
+            "gamma": r.either(r.number, r.quotient),
+            "growth": r.one_of("growing", "frozen"),
+            "workers": r.list_of(
+                r.fields({"projected_load_tokens": r.list_of(r.number), "free_slots": r.whole})
+            ),
+            "waiting_prompt_tokens": r.list_of(r.number),
+        }
+    ),
+)
+"""Reads a document of schema ``olprouting/decision/1``."""
+
+
 def check_assignment(decision: ExactDecision, pairs: Pairs) -> None:
     """Raise `DoesNotHoldError` unless `pairs` is a maximal assignment."""
     for request, worker in pairs:
@@ -130,10 +166,10 @@ def check_assignment(decision: ExactDecision, pairs: Pairs) -> None:
     for request, times in Counter(request for request, _ in pairs).items():
         if times > 1:
             raise DoesNotHoldError(f"assignment: request {request} is admitted {times} times")
-    for worker, number in Counter(worker for _, worker in pairs).items():
-        if number > decision.slots[worker]:
+    for worker, count in Counter(worker for _, worker in pairs).items():
+        if count > decision.slots[worker]:
             raise DoesNotHoldError(
-                f"assignment: worker {worker} gets {number} requests, "
+                f"assignment: worker {worker} gets {count} requests, "
                 f"has {decision.slots[worker]} free slots"
             )
     if len(pairs) != decision.admissions:
@@ -153,11 +189,11 @@ def loads_after(decision: ExactDecision, pairs: Pairs) -> list[list[Number]]:
 
 def weighted_imbalance(decision: ExactDecision, loads: Sequence[Sequence[Number]]) -> Fraction:
     """sum_h gamma^h (G max_g Lambda[g][h] - sum_g Lambda[g][h])."""
-    total = Fraction(0)
-    for h in decision.offsets:
-        column = [row[h] for row in loads]
-        total += decision.discount[h] * (decision.workers * max(column) - sum(column))
-    return total
+    numerators, denominator = decision.whole_discount
+    total: Number = 0
+    for numerator, column in zip(numerators, zip(*loads, strict=True), strict=True):
+        total += numerator * (decision.workers * max(column) - sum(column))
+    return Fraction(total, denominator)
 
 
 def value_of(decision: ExactDecision, pairs: Pairs) -> Fraction:
@@ -170,8 +206,3 @@ def value_of(decision: ExactDecision, pairs: Pairs) -> Fraction:
     """
     check_assignment(decision, pairs)
     return weighted_imbalance(decision, loads_after(decision, pairs))
-
-
-def pairs_of(assignment: list[list[int]]) -> list[tuple[int, int]]:
-    """Return the (request, worker) pairs of a document."""
-    return [(request, worker) for request, worker in assignment]

@@ -3,33 +3,37 @@
 A document of schema ``olprouting/certificate/1`` holds ``instance`` (a decision or a period),
 ``instance_sha256`` (of the instance, however it is spaced), ``result`` (any backend's), and for
 decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof. What a policy
-chose for a decision, and its gap, may stand beside as ``choice`` (see `choice`). Documents of
-schemas ``olprouting/hindsight/1`` and ``olprouting/hindsight-imbalance/1`` hold their problem,
+chose for a decision, and its gap, may stand beside as ``choice`` (see `verify_decision`). Documents
+of schemas ``olprouting/hindsight/1`` and ``olprouting/hindsight-imbalance/1`` hold their problem,
 ``problem_sha256``, and what proves their bound, anyway.
 """
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates import known_fields
-from olprouting.certificates.exact_json import read_exact
-from olprouting.certificates.fields import check_fields, shown
+from olprouting.certificates.decision_value import DECISION
+from olprouting.certificates.hindsight_value import HINDSIGHT_PROBLEM
+from olprouting.certificates.imbalance_value import IMBALANCE_PROBLEM
+from olprouting.certificates.period_value import PERIOD
+from olprouting.certificates.reading import fields, in_doubles, read, read_exact, shown, text
 from olprouting.certificates.verification import DoesNotHoldError
-from olprouting.certificates.verify_decision import verify_decision
-from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT
-from olprouting.certificates.verify_hindsight import verify_hindsight
-from olprouting.certificates.verify_imbalance import SCHEMA as IMBALANCE
-from olprouting.certificates.verify_imbalance import verify_imbalance
+from olprouting.certificates.verify_decision import CHOICE, proof_of, verify_decision
+from olprouting.certificates.verify_decision import RESULT as DECISION_RESULT
+from olprouting.certificates.verify_hindsight import HINDSIGHT, verify_hindsight
+from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT_SCHEMA
+from olprouting.certificates.verify_imbalance import IMBALANCE, verify_imbalance
+from olprouting.certificates.verify_imbalance import SCHEMA as IMBALANCE_SCHEMA
+from olprouting.certificates.verify_period import RESULT as PERIOD_RESULT
 from olprouting.certificates.verify_period import verify_period
 from olprouting.errors import InputError
-from olprouting.instances import Decision, DecisionResult, PeriodProblem, PeriodResult
+from olprouting.instances import Decision, PeriodProblem
 from olprouting.instances.documents import fingerprint
 
 if TYPE_CHECKING:
-    from olprouting.certificates.fields import Check
+    from olprouting.certificates.reading import Reader
     from olprouting.certificates.verification import Verification
+    from olprouting.instances import Result
 
 SCHEMA = "olprouting/certificate/1"
 
@@ -37,19 +41,30 @@ _DECISION = ("olprouting/decision/1", "olprouting/solve-result/1")
 _PERIOD = ("olprouting/period/1", "olprouting/period-result/1")
 
 _CERTIFICATES = {
-    _DECISION: known_fields.CERTIFICATE_OF_DECISION,
-    _PERIOD: known_fields.CERTIFICATE_OF_PERIOD,
+    _DECISION: fields(
+        {
+            "schema": text,
+            "instance_sha256": text,
+            "instance": DECISION,
+            "result": DECISION_RESULT,
+            "proof": proof_of,
+        },
+        {"choice": CHOICE},
+    ),
+    _PERIOD: fields(
+        {"schema": text, "instance_sha256": text, "instance": PERIOD, "result": PERIOD_RESULT}
+    ),
 }
 
 _HOLD_THEIR_PROBLEM = {
-    HINDSIGHT: (known_fields.HINDSIGHT, known_fields.HINDSIGHT_PROBLEM, verify_hindsight),
-    IMBALANCE: (known_fields.IMBALANCE, known_fields.IMBALANCE_PROBLEM, verify_imbalance),
+    HINDSIGHT_SCHEMA: (HINDSIGHT, HINDSIGHT_PROBLEM, verify_hindsight),
+    IMBALANCE_SCHEMA: (IMBALANCE, IMBALANCE_PROBLEM, verify_imbalance),
 }
 
 
 def certificate(
     instance: Decision | PeriodProblem,
-    result: DecisionResult | PeriodResult,
+    result: Result[Any],
     proof: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a result with its instance and the strongest checkable proof of its bound.
@@ -68,7 +83,7 @@ def certificate(
     dict
         Plain JSON types, for `verify`.
     """
-    document = json.loads(instance.to_json())
+    document = instance.to_document()
     saved = {
         "schema": SCHEMA,
         "instance_sha256": fingerprint(document),
@@ -78,8 +93,7 @@ def certificate(
     if isinstance(instance, Decision):
         from olprouting.certificates.prove_decision import prove_decision
 
-        assert isinstance(result, DecisionResult)
-        saved["proof"] = proof or prove_decision(instance, result.assignment)
+        saved["proof"] = proof or prove_decision(instance, result.solution)
     return saved
 
 
@@ -108,53 +122,53 @@ def verify(text: str, source: str = "certificate", instance: str | None = None) 
     schema = document.get("schema")
     if schema not in (SCHEMA, *_HOLD_THEIR_PROBLEM):
         raise InputError(
-            f"{source}: expected a JSON object with schema {SCHEMA!r}, {HINDSIGHT!r} or "
-            f"{IMBALANCE!r}, found {shown(schema)}; `olprouting solve --out` writes the first"
+            f"{source}: expected a JSON object with schema {SCHEMA!r}, {HINDSIGHT_SCHEMA!r} or "
+            f"{IMBALANCE_SCHEMA!r}, found {shown(schema)}; "
+            "`olprouting solve --out` writes the first"
         )
-    plain = json.loads(text)  # the same as doubles, as fingerprints were made
     try:
         if schema == SCHEMA:
-            return _verify_certificate(document, plain, source, instance)
-        fields, problem, check = _HOLD_THEIR_PROBLEM[schema]
-        check_fields(document, fields, source)
-        _check_problem(plain, problem, instance)
-        return check(document)
-    except (ArithmeticError, ValueError) as error:
+            return _verify_certificate(document, source, instance)
+        fields_of, problem, check = _HOLD_THEIR_PROBLEM[schema]
+        given = read(document, fields_of, source)
+        _check_problem(document, problem, instance)
+        return check(given)
+    except (ArithmeticError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{source}: not a {schema} document ({error})") from None
 
 
-def _check_problem(document: dict[str, Any], problem: Check, instance: str | None) -> None:
+def _check_problem(document: dict[str, Any], problem: Reader[Any], instance: str | None) -> None:
     """Raise `DoesNotHoldError` unless a result is for the problem that it names."""
-    found = fingerprint(document["problem"])
+    found = fingerprint(in_doubles(document["problem"]))
     if found != document["problem_sha256"]:
         raise DoesNotHoldError("problem: its SHA-256 is not problem_sha256")
     if instance is not None:
         other = read_exact(instance, "instance")
-        check_fields(other.get("problem", other), problem, "instance")
-        plain = json.loads(instance)
-        if fingerprint(plain.get("problem", plain)) != found:
+        other = other.get("problem", other)
+        read(other, problem, "instance")
+        if fingerprint(in_doubles(other)) != found:
             raise DoesNotHoldError("problem: the result is for another one")
 
 
 def _verify_certificate(
-    document: dict[str, Any], plain: dict[str, Any], source: str, instance: str | None
+    document: dict[str, Any], source: str, instance: str | None
 ) -> Verification:
     kind = _kind(document, source)
-    check_fields(document, _CERTIFICATES[kind], source)
-    found = _fingerprint(plain["instance"], f"{source}: instance")
-    if found != document["instance_sha256"]:
+    given = read(document, _CERTIFICATES[kind], source)
+    found = _fingerprint(document["instance"], f"{source}: instance")
+    if found != given["instance_sha256"]:
         raise DoesNotHoldError("instance: its SHA-256 is not instance_sha256")
     if instance is not None:
-        read_exact(instance, "instance")
-        if _fingerprint(json.loads(instance), "instance") != found:
+        other = read_exact(instance, "instance")
+        if _fingerprint(other, "instance") != found:
             raise DoesNotHoldError("instance: the certificate is for another one")
     if kind == _DECISION:
         return verify_decision(
-            document["instance"], document["result"], document["proof"], document.get("choice")
+            given["instance"], given["result"], given["proof"], given.get("choice")
         )
-    return verify_period(document["instance"], document["result"])
+    return verify_period(given["instance"], given["result"])
 
 
 def _kind(document: dict[str, Any], source: str) -> tuple[str, str]:
@@ -170,5 +184,4 @@ def _kind(document: dict[str, Any], source: str) -> tuple[str, str]:
 def _fingerprint(document: dict[str, Any], source: str) -> str:
     """Return the fingerprint of an instance in its normal form."""
     reader = PeriodProblem if document.get("schema") == _PERIOD[0] else Decision
-    normal = reader.from_json(json.dumps(document), source).to_json()
-    return fingerprint(json.loads(normal))
+    return fingerprint(reader.from_document(in_doubles(document), source).to_document())

@@ -11,9 +11,9 @@ import time
 from math import inf
 from typing import TYPE_CHECKING
 
-from olprouting.certificates.decision_search import Search, TooLongError, searchable
+from olprouting.certificates.decision_search import DecisionSearch, searchable
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
-from olprouting.certificates.verification import DoesNotHoldError
+from olprouting.certificates.verification import DoesNotHoldError, TooLongError
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -50,7 +50,7 @@ def find_search(
     return order, finder.found
 
 
-class _Finder(Search):
+class _Finder(DecisionSearch):
     """A search that adds bounds as it goes."""
 
     def __init__(

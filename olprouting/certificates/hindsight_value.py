@@ -15,17 +15,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.certificates.exact_json import rational, whole_numbers
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import read, whole_numbers
+from olprouting.certificates.reward_terms import NAMES, RewardTerms
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy.typing as npt
 
+    Rows = Sequence[Sequence[int]]
     Whole = npt.NDArray[Any]
 
 MOST_TOKENS = 2**40
@@ -36,6 +41,24 @@ MOST_CELLS = 2**25
 
 _MACHINE = 2**62
 """Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
+
+
+HINDSIGHT_PROBLEM = r.fields(
+    {
+        **dict.fromkeys(
+            ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens"),
+            r.list_of(r.whole),
+        ),
+        "weights": r.WEIGHTS,
+        "periods": r.whole,
+        "t1": r.number,
+        "t2": r.number,
+        "kernel": r.KERNEL,
+        "age_offset": r.whole,
+        "inclusive": r.flag,
+    }
+)
+"""Reads the fields of a problem."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +75,8 @@ class ExactHindsight:
         (B_g, M_g).
     weights
         The six weights, each the fraction that its double is.
-    periods
-        T.
-    delay
-        Periods from a start to the first token.
-    limits
-        The largest whole end-to-end latency and time to first token that are rewarded.
+    terms
+        What else the rewards depend on.
     """
 
     arrival: tuple[int, ...]
@@ -66,9 +85,12 @@ class ExactHindsight:
     held: tuple[int, ...]
     devices: tuple[tuple[int, int], ...]
     weights: tuple[Fraction, ...]
-    periods: int
-    delay: int
-    limits: tuple[int, int]
+    terms: RewardTerms
+
+    @property
+    def periods(self) -> int:
+        """T."""
+        return self.terms.periods
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> ExactHindsight:
@@ -76,57 +98,45 @@ class ExactHindsight:
 
         Raises
         ------
+        InputError
+            If a field is missing, unknown, or of another type.
         DoesNotHoldError
             If a number is out of range.
         """
+        return cls.from_fields(read(document, HINDSIGHT_PROBLEM, "problem"))
+
+    @classmethod
+    def from_fields(cls, given: dict[str, Any]) -> ExactHindsight:
+        """Return the problem of these fields; see `from_document`."""
         columns = ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens")
         prompt, decode, arrival, slots, kv_tokens = (
-            whole_numbers(f"problem.{name}", document[name], least=1, most=MOST_TOKENS)
+            whole_numbers(f"problem.{name}", given[name], least=1, most=MOST_TOKENS)
             for name in columns
         )
         if not len(prompt) == len(decode) == len(arrival) or len(slots) != len(kv_tokens):
             raise DoesNotHoldError("problem: its columns differ in length")
-        scalars = [document["periods"], document["age_offset"]]
+        scalars = [given["periods"], given["age_offset"]]
         periods, offset = whole_numbers(
             "problem.periods and age_offset", scalars, least=0, most=MOST_TOKENS
         )
-        weights = document["weights"]
-        names = ("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2")
-        six = tuple(Fraction(float(rational(weights[name]))) for name in names)
+        weights = given["weights"]
+        six = tuple(Fraction(float(weights[name])) for name in NAMES)
         if min(six) < 0:
             raise DoesNotHoldError("problem.weights: one is negative")
-        delay = {"decode": 0, "mixed": 1}[document["kernel"]]
-        inclusive = document["inclusive"]
-        end_limit, first_limit = (
-            floor(rational(document[t])) if inclusive else ceil(rational(document[t])) - 1
-            for t in ("t1", "t2")
+        terms = RewardTerms.of(
+            periods, given["kernel"], given["t1"], given["t2"], inclusive=given["inclusive"]
         )
         return cls(
             tuple(arrival),
             tuple(decode),
-            tuple(o + delay for o in decode),
+            tuple(o + terms.delay for o in decode),
             tuple(s + offset for s, _ in zip(prompt, decode, strict=True)),
             tuple(zip(slots, kv_tokens, strict=True)),
             six,
-            periods,
-            delay,
-            (end_limit, first_limit),
+            terms,
         )
 
-    def terms(self, request: int, first: Any) -> tuple[Any, ...]:
-        """Return what each weight is multiplied by if the first token comes at `first`."""
-        o, t, left = self.decode[request], self.arrival[request], self.periods - first + 1
-        end_limit, first_limit = self.limits
-        return (
-            np.minimum(o, left),
-            np.maximum(left - o, 0),
-            left,
-            1,
-            first + o - t <= end_limit,
-            first - t <= first_limit,
-        )
-
-    def check_schedule(self, device: list[int], start: list[int]) -> None:
+    def check_schedule(self, device: Sequence[int], start: Sequence[int]) -> None:
         """Raise `DoesNotHoldError` unless the schedule is feasible, period by period."""
         cells = len(self.devices) * (self.periods + 1)
         if cells > MOST_CELLS:
@@ -158,16 +168,16 @@ class ExactHindsight:
                         f"period {worst}"
                     )
 
-    def value(self, start: list[int]) -> Fraction:
+    def value(self, start: Sequence[int]) -> Fraction:
         """Return the reward of all starts."""
-        total = Fraction(0)
-        for j, k in enumerate(start):
-            if k != -1:
-                amounts = self.terms(j, k + self.delay)
-                total += sum(w * int(n) for w, n in zip(self.weights, amounts, strict=True))
-        return total
+        rewards = (
+            self.terms.reward(self.weights, self.decode[j], self.arrival[j], k)
+            for j, k in enumerate(start)
+            if k != -1
+        )
+        return sum(rewards, Fraction(0))
 
-    def bound(self, bits: int, batch: list[list[int]], memory: list[list[int]]) -> Fraction:
+    def bound(self, bits: int, batch: Rows, memory: Rows) -> Fraction:
         """Return the price bound; prices are multiples of 2^-bits, as are weights, rounded up."""
         classes = sorted(set(self.devices))
         weights = [ceil(w * 2**bits) for w in self.weights]
@@ -200,7 +210,8 @@ class ExactHindsight:
             return 0
         batch, memory, moment = sums
         k = np.arange(first, last + 1)
-        amounts = (np.asarray(n, batch.dtype) for n in self.terms(j, k + self.delay))
+        terms = self.terms.at(self.decode[j], self.arrival[j], k)
+        amounts = (np.asarray(n, batch.dtype) for n in terms)
         reward = sum(w * n for w, n in zip(weights, amounts, strict=True))
         end = np.minimum(k + self.active[j] - 1, self.periods)
         cost = batch[end] - batch[k - 1] + moment[end] - moment[k - 1]
@@ -208,7 +219,7 @@ class ExactHindsight:
         return int((reward - cost).max())
 
 
-def _running(batch: list[int], memory: list[int], kind: Any) -> tuple[Whole, Whole, Whole]:
+def _running(batch: Sequence[int], memory: Sequence[int], kind: Any) -> tuple[Whole, Whole, Whole]:
     """Return running sums of p_bat, p_mem and k p_mem, from 0 before the first period."""
     moment = [k * price for k, price in enumerate(memory, start=1)]
     rows = [np.cumsum(np.array([0, *row], dtype=kind)) for row in (batch, memory, moment)]

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from olprouting.certificates.verification import TooLongError
+
 if TYPE_CHECKING:
     from olprouting.certificates.imbalance_value import ExactRuns
 
@@ -27,10 +29,6 @@ Worker = tuple[int, tuple[tuple[int, int], ...]]
 
 Situation = tuple[tuple[Worker, ...], tuple[tuple[int, int], ...]]
 """Workers, and (prompt, decode) of the requests that wait, each in order."""
-
-
-class TooLongError(Exception):
-    """A search took more than `MOST_STEPS` steps."""
 
 
 def least_below(runs: ExactRuns, target: int) -> int | None:

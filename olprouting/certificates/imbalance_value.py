@@ -13,14 +13,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import whole_numbers
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import read, whole_numbers
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MOST_TOKENS = 500_000
 """Runs of more decode tokens are not added up (seconds)."""
+
+
+_COLUMNS = ("prompt_tokens", "decode_tokens", "release_iteration", "slots")
+
+IMBALANCE_PROBLEM = r.fields(dict.fromkeys(_COLUMNS, r.list_of(r.whole)))
+"""Reads the fields of a problem."""
 
 
 @dataclass(frozen=True)
@@ -46,12 +53,18 @@ class ExactRuns:
 
         Raises
         ------
+        InputError
+            If a field is missing, unknown, or of another type.
         DoesNotHoldError
             If a number is out of range, or the run too long to be added up.
         """
-        columns = ("prompt_tokens", "decode_tokens", "release_iteration", "slots")
+        return cls.from_fields(read(document, IMBALANCE_PROBLEM, "problem"))
+
+    @classmethod
+    def from_fields(cls, given: dict[str, Any]) -> ExactRuns:
+        """Return the problem of these fields; see `from_document`."""
         prompt, decode, release, slots = (
-            tuple(whole_numbers(f"problem.{name}", document[name], least=1)) for name in columns
+            tuple(whole_numbers(f"problem.{name}", given[name], least=1)) for name in _COLUMNS
         )
         if not len(prompt) == len(decode) == len(release) or not slots:
             raise DoesNotHoldError("problem: its columns differ in length, or it has no worker")
@@ -66,7 +79,7 @@ class ExactRuns:
         """G."""
         return len(self.slots)
 
-    def total(self, worker: list[int], start: list[int]) -> int:
+    def total(self, worker: Sequence[int], start: Sequence[int]) -> int:
         """Return the imbalance of a run, added up over its iterations.
 
         Raises
@@ -94,7 +107,7 @@ class ExactRuns:
         self._check_slots(held, start)
         return sum(self.workers * max(row.values()) - row.total() for row in loads.values())
 
-    def _check_slots(self, held: Mapping[int, Counter[int]], start: list[int]) -> None:
+    def _check_slots(self, held: Mapping[int, Counter[int]], start: Sequence[int]) -> None:
         for k, row in sorted(held.items()):
             for g, number in sorted(row.items()):
                 if number > self.slots[g]:

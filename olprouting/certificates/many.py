@@ -1,17 +1,22 @@
 """Certificates of many decisions in one file, one a line (JSON Lines).
 
-The last line lists the others as they were written (see `listing`), so that none can be lost.
+The last line lists the others as they were written, so that none can be lost: a document of schema
+``olprouting/certificates/1`` holds ``lines``, for each line before it the ``policy`` and
+``iteration`` of its choice, and the ``sha256`` of its text. It guards against loss and mishap, not
+against a forger, who could write another.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from olprouting.certificates import reading as r
 from olprouting.certificates.document import certificate, verify
-from olprouting.certificates.listing import compare_with_listing, is_listing, listing
+from olprouting.certificates.reading import read, read_exact
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
 from olprouting.errors import InputError
 
@@ -23,6 +28,17 @@ if TYPE_CHECKING:
     from olprouting.progress import OnProgress
 
     Solved = tuple[Decision, DecisionResult, dict[str, Any]]
+
+SCHEMA = "olprouting/certificates/1"
+
+LISTING = "its last line, which lists the others: some of them may be missing too"
+
+_FIELDS = r.fields(
+    {
+        "schema": r.text,
+        "lines": r.list_of(r.fields({"policy": r.name, "iteration": r.whole, "sha256": r.text})),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -144,3 +160,87 @@ def verify_lines(
         if on_progress is not None:
             on_progress("checking", number, len(lines))
     return Findings(tuple(holding), tuple(failures), missing)
+
+
+def listing(lines: Sequence[str]) -> dict[str, Any]:
+    """Return the document that lists the lines, each a certificate with a choice."""
+    choices = [json.loads(line)["choice"] for line in lines]
+    return {
+        "schema": SCHEMA,
+        "lines": [
+            {
+                "policy": choice["policy"],
+                "iteration": choice["iteration"],
+                "sha256": _sha256(line),
+            }
+            for line, choice in zip(lines, choices, strict=True)
+        ],
+    }
+
+
+def is_listing(line: str) -> bool:
+    """Whether a line is meant to list the others."""
+    try:
+        return read_exact(line, "line").get("schema") == SCHEMA
+    except InputError:
+        return False
+
+
+def compare_with_listing(
+    lines: Sequence[str], listed: str | None, source: str
+) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Return what is wrong with lines, by number, and what is missing.
+
+    Parameters
+    ----------
+    lines
+        Those that are there.
+    listed
+        The line that lists them, or None if there is none.
+    source
+        Where they came from, for messages.
+
+    Raises
+    ------
+    InputError
+        If the listing is malformed.
+    """
+    if listed is None:
+        return {}, (LISTING,)
+    where = f"{source}, last line"
+    entries = read(read_exact(listed, where), _FIELDS, where)["lines"]
+    place = {entry["sha256"]: old for old, entry in enumerate(entries)}
+    if len(place) < len(entries):
+        raise InputError(f"{where}: a line is listed twice")
+    names = [f"{entry['policy']}, iteration {entry['iteration']}" for entry in entries]
+    there = [_sha256(line) for line in lines]
+    absent = set(place.values()) - {place.get(sha256) for sha256 in there}
+    differences: dict[int, str] = {}
+    previous = -1
+    for number, sha256 in enumerate(there, start=1):
+        old = place.get(sha256)
+        if old is None:
+            differences[number] = "it is not as it was written"
+            if previous + 1 in absent:  # it stands in place of this one
+                previous += 1
+                absent.remove(previous)
+        elif old <= previous:
+            differences[number] = f"it was written as line {old + 1}"
+        else:
+            previous = old
+            if _named(lines[number - 1]) != names[old]:
+                differences[number] = f"it is not of {names[old]}, as which it is listed"
+    return differences, tuple(f"line {old + 1} as written ({names[old]})" for old in sorted(absent))
+
+
+def _named(line: str) -> str | None:
+    """Return whose choice a line holds, or None where it is no certificate: its own check says."""
+    try:
+        choice = read_exact(line, "line")["choice"]
+        return f"{choice['policy']}, iteration {choice['iteration']}"
+    except (InputError, KeyError, TypeError):
+        return None
+
+
+def _sha256(line: str) -> str:
+    return hashlib.sha256(line.encode()).hexdigest()

@@ -12,6 +12,8 @@ from fractions import Fraction
 from math import floor
 from typing import TYPE_CHECKING
 
+from olprouting.certificates.verification import TooLongError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -25,10 +27,6 @@ MOST_REQUESTS = 400
 
 Option = tuple[Fraction, int]
 """What a place costs, and the device; -1 leaves the request."""
-
-
-class TooLongError(Exception):
-    """A search took more than `MOST_STEPS` steps."""
 
 
 def worth_more(

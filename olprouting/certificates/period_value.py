@@ -14,7 +14,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import Number, rational
+from olprouting.certificates import reading as r
+from olprouting.certificates.reading import Number, read
+from olprouting.certificates.reward_terms import NAMES, RewardTerms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,6 +40,8 @@ class ExactPeriod:
         In how many of the remaining periods each request is active.
     held
         KV tokens at age 0; one more with each period.
+    clipped
+        How many residuals were negative and count as 0.
     """
 
     first: int
@@ -46,26 +50,18 @@ class ExactPeriod:
     rewards: tuple[Fraction, ...]
     active: tuple[int, ...]
     held: tuple[int, ...]
+    clipped: int
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> ExactPeriod:
-        """Return the problem of an exact document of schema ``olprouting/period/1``."""
-        k, T = document["period"], document["periods"]
-        devices, requests = document["devices"], document["requests"]
-        delay = 1 if document["kernel"] == "mixed" else 0
-        offset = document.get("age_offset", 1 - delay)
-        residuals = {
-            name: tuple(tuple(max(int(c), 0) for c in device[name]) for device in devices)
-            for name in ("slots", "kv_tokens")
-        }
-        return cls(
-            k,
-            residuals["slots"],
-            residuals["kv_tokens"],
-            tuple(_reward(document, request, k + delay) for request in requests),
-            tuple(min(r["decode_tokens"] + delay, T - k + 1) for r in requests),
-            tuple(r["prompt_tokens"] + offset for r in requests),
-        )
+    def from_document(cls, document: dict[str, Any], source: str = "period") -> ExactPeriod:
+        """Return the problem of an exact document of schema ``olprouting/period/1``.
+
+        Raises
+        ------
+        InputError
+            If a field is missing, unknown, or of another type.
+        """
+        return read(document, PERIOD, source)
 
     @property
     def devices(self) -> int:
@@ -167,20 +163,47 @@ class ExactPeriod:
         return list(accumulate(batch)), list(accumulate(memory)), list(accumulate(aged))
 
 
-def _reward(document: dict[str, Any], request: dict[str, Any], k: int) -> Fraction:
-    """Return the reward; k is the period of the first token."""
-    weight = {name: Fraction(rational(w)) for name, w in document["weights"].items()}
-    T, o, t = document["periods"], request["decode_tokens"], request["arrival_period"]
-    end_to_end, to_first = k + o - t, k - t
-    t1, t2 = rational(document["t1"]), rational(document["t2"])
-    inclusive = document.get("inclusive", False)
-    fast = end_to_end <= t1 if inclusive else end_to_end < t1
-    prompt = to_first <= t2 if inclusive else to_first < t2
-    return Fraction(
-        weight["alpha"] * min(o, T - k + 1)
-        + weight["beta"] * max(T - (k + o - 1), 0)
-        + weight["gamma"] * (T - k + 1)
-        + weight["sigma"]
-        + weight["zeta1"] * fast
-        + weight["zeta2"] * prompt
+def _period(given: dict[str, Any]) -> ExactPeriod:
+    k, T = given["period"], given["periods"]
+    devices, requests = given["devices"], given["requests"]
+    inclusive = given.get("inclusive", False)
+    terms = RewardTerms.of(T, given["kernel"], given["t1"], given["t2"], inclusive=inclusive)
+    weights = [Fraction(given["weights"][name]) for name in NAMES]
+    offset = given.get("age_offset", 1 - terms.delay)
+    slots, kv_tokens = (
+        tuple(tuple(max(one, 0) for one in device[name]) for device in devices)
+        for name in ("slots", "kv_tokens")
     )
+    residuals = [one for device in devices for row in device.values() for one in row]
+    return ExactPeriod(
+        k,
+        slots,
+        kv_tokens,
+        tuple(terms.reward(weights, r["decode_tokens"], r["arrival_period"], k) for r in requests),
+        tuple(min(r["decode_tokens"] + terms.delay, T - k + 1) for r in requests),
+        tuple(r["prompt_tokens"] + offset for r in requests),
+        given.get("clipped", 0) + sum(one < 0 for one in residuals),
+    )
+
+
+_DEVICE = r.fields(dict.fromkeys(("slots", "kv_tokens"), r.list_of(r.whole)))
+_REQUEST = r.fields(dict.fromkeys(("prompt_tokens", "decode_tokens", "arrival_period"), r.whole))
+
+PERIOD = r.made(
+    _period,
+    r.fields(
+        {
+            "schema": r.text,
+            "period": r.whole,
+            "periods": r.whole,
+            "kernel": r.KERNEL,
+            "weights": r.WEIGHTS,
+            "t1": r.number,
+            "t2": r.number,
+            "devices": r.list_of(_DEVICE),
+            "requests": r.list_of(_REQUEST),
+        },
+        {"inclusive": r.flag, "age_offset": r.whole, "clipped": r.whole},
+    ),
+)
+"""Reads a document of schema ``olprouting/period/1``."""

@@ -19,9 +19,9 @@ from olprouting.certificates.decision_bounds import (
     rounded_up,
 )
 from olprouting.certificates.decision_value import ExactDecision, loads_after, weighted_imbalance
-from olprouting.certificates.exact_json import read_exact, written
 from olprouting.certificates.find_search import find_search
 from olprouting.certificates.peak_flow import peaks_at
+from olprouting.certificates.reading import read_exact, written
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
 
 if TYPE_CHECKING:

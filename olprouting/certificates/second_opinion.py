@@ -12,18 +12,18 @@ from olprouting.certificates.decision_bounds import (
     rounded_up,
 )
 from olprouting.certificates.decision_descent import descend
-from olprouting.certificates.decision_search import CheaperError, Search, TooLongError, searchable
+from olprouting.certificates.decision_search import CheaperError, DecisionSearch, searchable
 from olprouting.certificates.decision_value import loads_after, weighted_imbalance
-from olprouting.certificates.exact_json import same_double
 from olprouting.certificates.peak_flow import peaks_at
-from olprouting.certificates.verification import DoesNotHoldError
+from olprouting.certificates.reading import same_double
+from olprouting.certificates.verification import DoesNotHoldError, TooLongError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from olprouting.certificates.decision_bounds import Peaks
     from olprouting.certificates.decision_value import ExactDecision, Pairs
-    from olprouting.certificates.exact_json import Number
+    from olprouting.certificates.reading import Number
 
 
 MOST_WORK = 300_000
@@ -31,7 +31,7 @@ MOST_WORK = 300_000
 about a second. More would make the check of many lines long."""
 
 
-class _Brief(Search):
+class _Brief(DecisionSearch):
     """A search that counts what a step takes: here nobody has found bounds that make it short."""
 
     _work = 0

@@ -13,6 +13,10 @@ class DoesNotHoldError(Exception):
     """A claim of a file is wrong; the message is one line that says which."""
 
 
+class TooLongError(Exception):
+    """A search took more steps than a check may take."""
+
+
 class Verdict(StrEnum):
     """How far the claims of a file were proven again."""
 

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from olprouting.certificates.exact_json import rational, said, whole_numbers
-from olprouting.certificates.hindsight_value import ExactHindsight
-from olprouting.certificates.status import check_gap, check_stop, reported
+from olprouting.certificates import reading as r
+from olprouting.certificates.hindsight_value import HINDSIGHT_PROBLEM, ExactHindsight
+from olprouting.certificates.reading import said, whole_numbers
+from olprouting.certificates.status import STOP, check_gap, check_stop, reported
 from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from olprouting.certificates.reading import Number
+
+    Rows = Sequence[Sequence[int]]
 
 SCHEMA = "olprouting/hindsight/1"
 
@@ -25,29 +33,62 @@ CLOSED = Fraction(1, 10**6)
 """A search that was asked for less of a gap may end at this one; it works in doubles."""
 
 
-def verify_hindsight(document: dict[str, Any]) -> Verification:
-    """Check an exact document (see `read_exact`) of schema ``olprouting/hindsight/1``.
+HINDSIGHT = r.fields(
+    {
+        "schema": r.text,
+        "name": r.text,
+        "problem_sha256": r.text,
+        "problem": HINDSIGHT_PROBLEM,
+        "prices": r.fields(
+            {
+                "unit_log2": r.whole,
+                "batch": r.list_of(r.list_of(r.whole)),
+                "memory": r.list_of(r.list_of(r.whole)),
+            }
+        ),
+        "device": r.list_of(r.whole),
+        "start_period": r.list_of(r.whole),
+        "bound": r.number,
+        "value": r.number,
+        "gap": r.number,
+        "proven_by": r.text,
+        "stop_reason": STOP,
+        "gap_option": r.number,
+        "limit_s": r.number,
+        "seed": r.whole,
+        "evaluations": r.whole,
+        "wall_s": r.number,
+        "proof_s": r.number,
+        "history": r.list_of(r.row(r.number, r.number, r.number, r.whole)),
+    },
+    {"versions": r.VERSIONS},  # not those of named instances
+)
+"""Reads the fields of a document of schema ``olprouting/hindsight/1``."""
+
+
+def verify_hindsight(given: dict[str, Any]) -> Verification:
+    """Check the fields of a hindsight result, as `HINDSIGHT` reads them.
 
     Raises
     ------
     DoesNotHoldError
         With the claim that is wrong.
     """
-    problem = ExactHindsight.from_document(document["problem"])
-    prices = _prices(problem, document["prices"])  # first: nobody can write too many periods
+    problem = ExactHindsight.from_fields(given["problem"])
+    prices = _prices(problem, given["prices"])  # first: nobody can write too many periods
     count = len(problem.arrival)
     device, start = (
-        whole_numbers(name, document[name], least=-1) for name in ("device", "start_period")
+        whole_numbers(name, given[name], least=-1) for name in ("device", "start_period")
     )
     if len(device) != count or len(start) != count:
         raise DoesNotHoldError(f"device and start_period must be {count} numbers")
     problem.check_schedule(device, start)
     value = problem.value(start)
-    _claimed("value", document["value"], value, toward=-math.inf)
+    _claimed("value", given["value"], value, toward=-math.inf)
     bound = problem.bound(*prices)
-    _claimed("bound", document["bound"], bound, toward=math.inf)
-    check_gap("gap", document["gap"], document["value"], document["bound"], sense=-1)
-    _check_stop(document, closed=bound == value)
+    _claimed("bound", given["bound"], bound, toward=math.inf)
+    check_gap("gap", given["gap"], given["value"], given["bound"], sense=-1)
+    _check_stop(given, closed=bound == value)
     return Verification(
         kind="hindsight",
         verdict=Verdict.OPTIMAL if bound == value else Verdict.BOUNDED,
@@ -56,25 +97,23 @@ def verify_hindsight(document: dict[str, Any]) -> Verification:
         gap=said(bound - value),
         proof="weak duality at the stored prices; every device and period added up",
         not_checked=(),
-        about_the_run=(*ABOUT_THE_RUN, *reported(document["stop_reason"])),
+        about_the_run=(*ABOUT_THE_RUN, *reported(given["stop_reason"])),
     )
 
 
-def _check_stop(document: dict[str, Any], *, closed: bool) -> None:
-    stop = document["stop_reason"]
+def _check_stop(given: dict[str, Any], *, closed: bool) -> None:
+    stop = given["stop_reason"]
     check_stop(stop)
     if (stop == "optimal") != closed:
         raise DoesNotHoldError("stop_reason: 'optimal' means that bound and schedule are equal")
-    gap, asked = rational(document["gap"]), rational(document["gap_option"])
+    gap, asked = given["gap"], given["gap_option"]
     if stop == "optimal_within_gap" and gap > max(asked, CLOSED):
         raise DoesNotHoldError(
             f"stop_reason: {stop!r} means a gap of at most {float(asked)!r}, not {float(gap)!r}"
         )
 
 
-def _prices(
-    problem: ExactHindsight, prices: dict[str, Any]
-) -> tuple[int, list[list[int]], list[list[int]]]:
+def _prices(problem: ExactHindsight, prices: dict[str, Any]) -> tuple[int, Rows, Rows]:
     """Return the prices and how many binary places they have."""
     unit = whole_numbers("prices.unit_log2", [prices["unit_log2"]], least=-FINEST)[0]
     if unit > 0:
@@ -89,10 +128,9 @@ def _prices(
     return -unit, tables[0], tables[1]
 
 
-def _claimed(name: str, claimed: Any, exact: Fraction, toward: float) -> None:
+def _claimed(name: str, claimed: Number, exact: Fraction, toward: float) -> None:
     """Check that a double is `exact`, rounded in one direction."""
-    given = float(rational(claimed))
-    near = float(exact)
+    given, near = float(claimed), float(exact)
     short = near < exact if toward > 0 else near > exact
     rounded = math.nextafter(near, toward) if short else near
     if given != rounded:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from olprouting.certificates.exact_json import said, whole_numbers
-from olprouting.certificates.imbalance_search import TooLongError, least_below, some_below
-from olprouting.certificates.imbalance_value import ExactRuns
-from olprouting.certificates.status import check_gap, check_stop, claims, reported
-from olprouting.certificates.verification import DoesNotHoldError, Verdict, Verification
+from olprouting.certificates import reading as r
+from olprouting.certificates.imbalance_search import least_below, some_below
+from olprouting.certificates.imbalance_value import IMBALANCE_PROBLEM, ExactRuns
+from olprouting.certificates.reading import said, whole_numbers
+from olprouting.certificates.status import STOP, check_gap, check_stop, claims, reported
+from olprouting.certificates.verification import (
+    DoesNotHoldError,
+    TooLongError,
+    Verdict,
+    Verification,
+)
 
 SCHEMA = "olprouting/hindsight-imbalance/1"
 
@@ -22,21 +28,42 @@ FORCED = "until the slots are full, who is active is forced, and bounds the peak
 TRIED = "all runs of maximal policies were tried"
 
 
-def verify_imbalance(document: dict[str, Any]) -> Verification:
-    """Check an exact document (see `read_exact`) of schema ``olprouting/hindsight-imbalance/1``.
+IMBALANCE = r.fields(
+    {
+        "schema": r.text,
+        "name": r.text,
+        "problem_sha256": r.text,
+        "problem": IMBALANCE_PROBLEM,
+        "worker": r.optional(r.list_of(r.whole)),
+        "admission_iteration": r.optional(r.list_of(r.whole)),
+        "total_tokens": r.optional(r.whole),
+        "bound_tokens": r.whole,
+        "gap": r.optional(r.number),
+        "proven_by": r.text,
+        "stop_reason": STOP,
+        "limit_s": r.number,
+        "wall_s": r.number,
+        "versions": r.VERSIONS,
+    }
+)
+"""Reads the fields of a document of schema ``olprouting/hindsight-imbalance/1``."""
+
+
+def verify_imbalance(given: dict[str, Any]) -> Verification:
+    """Check the fields of an imbalance result, as `IMBALANCE` reads them.
 
     Raises
     ------
     DoesNotHoldError
         With the claim that is wrong.
     """
-    runs = ExactRuns.from_document(document["problem"])
-    total = _total(runs, document)
-    bound = whole_numbers("bound_tokens", [document["bound_tokens"]], least=0, most=MOST_TOTAL)[0]
+    runs = ExactRuns.from_fields(given["problem"])
+    total = _total(runs, given)
+    bound = whole_numbers("bound_tokens", [given["bound_tokens"]], least=0, most=MOST_TOTAL)[0]
     if total is not None and bound > total:
         raise DoesNotHoldError(f"bound_tokens: {bound} is above the run's total, {total}")
-    check_gap("gap", document["gap"], total, bound, sense=1)
-    stop = document["stop_reason"]
+    check_gap("gap", given["gap"], total, bound, sense=1)
+    stop = given["stop_reason"]
     check_stop(stop)
     if (stop == "optimal") != (bound == total):
         raise DoesNotHoldError("stop_reason: 'optimal' means that bound and total are equal")
@@ -57,15 +84,15 @@ def verify_imbalance(document: dict[str, Any]) -> Verification:
     )
 
 
-def _total(runs: ExactRuns, document: dict[str, Any]) -> int | None:
+def _total(runs: ExactRuns, given: dict[str, Any]) -> int | None:
     """Return the exact total of the stored run, which must be the one claimed."""
-    worker, start, total = document["worker"], document["admission_iteration"], None
+    worker, start, total = given["worker"], given["admission_iteration"], None
     if (worker is None) != (start is None):
         raise DoesNotHoldError("worker and admission_iteration: only one of them is there")
     if worker is not None:
         total = runs.total(worker, start)
-    if document["total_tokens"] != total:
-        raise DoesNotHoldError(f"total_tokens: the run has {total}, not {document['total_tokens']}")
+    if given["total_tokens"] != total:
+        raise DoesNotHoldError(f"total_tokens: the run has {total}, not {given['total_tokens']}")
     return total
 
 

@@ -1,1 +1,1 @@
-"""Floor 5, the command line."""
+"""The command line."""

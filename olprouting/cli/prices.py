@@ -20,7 +20,7 @@ from olprouting.options import (
     KvOptions,
     PeriodOptions,
     PolicyOptions,
-    PriceOptions,
+    PriceReportOptions,
     WorkloadOptions,
 )
 
@@ -86,7 +86,7 @@ def prices(
     forecast: Annotated[ForecastOptions, take("noise", noise={"default": 0.2})],
     time: Time,
     kv: Annotated[KvOptions, take("oversize", oversize={"default": "reject"})],
-    judging: Annotated[PriceOptions, take("sample", "time_limit_s")],
+    judging: Annotated[PriceReportOptions, take("sample", "time_limit_s")],
     pareto: ParetoOption = None,
     seed: o.SeedOption = 0,
     out: o.FolderOption = None,
@@ -128,7 +128,7 @@ class _Study:
     forecast: ForecastOptions
     time: ClockOptions
     kv: KvOptions
-    judging: PriceOptions
+    judging: PriceReportOptions
     seed: int
 
     def conditions(self, advance: OnProgress) -> dict[str, Any]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from olprouting.instances.trace import Trace
-    from olprouting.traces.reading import TraceSource
+    from olprouting.traces.reading import TraceFile
     from olprouting.traces.summary import TraceSummary
 
 traces_app = typer.Typer(
@@ -149,7 +149,7 @@ def fetch(
     print(path)  # noqa: T201 - stdout is the product
 
 
-def _load(trace: str, seed: int, reading: ReadingOptions) -> tuple[Trace, TraceSource | None]:
+def _load(trace: str, seed: int, reading: ReadingOptions) -> tuple[Trace, TraceFile | None]:
     from olprouting.traces import catalogue
     from olprouting.traces.profiles import profile_names
     from olprouting.traces.reading import read_with_source
@@ -185,13 +185,13 @@ def _catalogue_rows() -> list[dict[str, Any]]:
     return embedded + public
 
 
-def _info(summary: TraceSummary, source: TraceSource | None) -> dict[str, Any]:
+def _info(summary: TraceSummary, source: TraceFile | None) -> dict[str, Any]:
     fields = asdict(summary)
     fields["source"] = None if source is None else {**asdict(source), "path": str(source.path)}
     return fields
 
 
-def _show_info(summary: TraceSummary, source: TraceSource | None) -> None:
+def _show_info(summary: TraceSummary, source: TraceFile | None) -> None:
     from olprouting.traces.summary import LEVELS
 
     lengths = _table("tokens", "mean", *(_level(level) for level in LEVELS))
@@ -205,7 +205,7 @@ def _show_info(summary: TraceSummary, source: TraceSource | None) -> None:
     _show(lengths)
 
 
-def _facts(summary: TraceSummary, source: TraceSource | None) -> list[tuple[str, str]]:
+def _facts(summary: TraceSummary, source: TraceFile | None) -> list[tuple[str, str]]:
     facts = [("requests", f"{summary.requests:,}")]
     if source is not None:
         facts += [

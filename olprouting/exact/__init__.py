@@ -1,4 +1,4 @@
-"""Floor 2, the proven optimum of a routing decision or of a period, by any solver."""
+"""The proven optimum of a routing decision or of a period, by any solver."""
 
 from olprouting.exact.brute_force import assignments
 from olprouting.exact.check import objective, recheck

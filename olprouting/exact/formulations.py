@@ -10,7 +10,7 @@ that a backend needs to know no more than the columns. Those of a period are
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Counts = npt.NDArray[np.int64]
 
 
-class Formulation(Protocol):
+class Formulation(ABC):
     """One way to write an instance as a program."""
 
     sense: Sense
@@ -39,32 +39,33 @@ class Formulation(Protocol):
     integer: bool
     """Whether the columns that are read are whole."""
 
+    @abstractmethod
     def pyomo_model(self) -> pyo.ConcreteModel:
         """Return the program as a Pyomo model."""
-        ...
 
+    @abstractmethod
     def pyomo_columns(self, model: pyo.ConcreteModel) -> list[Any]:
         """Return the variables of `model` that a solution is read from."""
-        ...
 
+    @abstractmethod
     def set_values(self, model: pyo.ConcreteModel, start: Any) -> None:
         """Give every variable of `model` its value at a solution."""
-        ...
 
+    @abstractmethod
     def solution(self, values: npt.NDArray[np.float64]) -> Any:
-        """Return the solution at these values of the columns, near-integers rounded."""
-        ...
+        """Return the solution at these values of the columns."""
 
+    @abstractmethod
     def bound(self, dual_bound: float) -> int | float | Fraction | None:
         """Return what a solver's dual bound says of the value, or None if it says nothing."""
-        ...
 
     def prices(self, model: pyo.ConcreteModel) -> npt.NDArray[np.float64] | None:
         """Return the prices of the rows of a solved model, or None if it has none."""
-        ...
+        del model
+        return None
 
 
-class DecisionTable(ABC):
+class DecisionTable(Formulation):
     """A formulation of a decision as a table of counts.
 
     Parameters
@@ -84,18 +85,6 @@ class DecisionTable(ABC):
     @abstractmethod
     def shape(self) -> tuple[int, int]:
         """Items and workers of the table."""
-
-    @abstractmethod
-    def pyomo_model(self) -> pyo.ConcreteModel:
-        """Return the program as a Pyomo model."""
-
-    @abstractmethod
-    def pyomo_columns(self, model: pyo.ConcreteModel) -> list[Any]:
-        """Return the variables of the table in `model`, row by row."""
-
-    @abstractmethod
-    def set_values(self, model: pyo.ConcreteModel, start: Assignment) -> None:
-        """Give every variable of `model` its value at an assignment."""
 
     @abstractmethod
     def cpsat_model(self, data: ExactData, weights: list[int]) -> imbalance_cpsat.CpSatModel:
@@ -120,10 +109,6 @@ class DecisionTable(ABC):
     def bound(self, dual_bound: float) -> int | Fraction | None:
         """Return the lower bound in tokens that a solver's dual bound proves, or None."""
         return proven_bound(dual_bound, self.decision)
-
-    def prices(self, model: pyo.ConcreteModel) -> None:
-        """Return None: a program with integers has no prices."""
-        del model
 
     def hint(self, built: imbalance_cpsat.CpSatModel, data: ExactData, start: Assignment) -> None:
         """Hint every variable of a CP-SAT model at an assignment."""

@@ -1,4 +1,4 @@
-"""Floor 4, how well forecasters foresee completions, offline."""
+"""How well forecasters foresee completions, offline."""
 
 from olprouting.forecast_report.quality import AgeCoverage, CalibrationBin, ForecastQuality
 from olprouting.forecast_report.report import ForecastReport

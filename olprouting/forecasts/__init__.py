@@ -1,4 +1,4 @@
-"""Floor 2, forecasts of when active requests complete."""
+"""Forecasts of when active requests complete."""
 
 from olprouting.forecasts.curves import CurveForecaster, ExactMatch, KaplanMeier, Survival
 from olprouting.forecasts.forecaster import Forecaster, Predictions, Queries

@@ -1,4 +1,4 @@
-"""Floor 4, how far routing rules are from the proven optimum of each decision."""
+"""How far routing rules are from the proven optimum of each decision."""
 
 from olprouting.gaps.measure import GapRecord, Judge, JudgedDecision
 from olprouting.gaps.report import GapReport, PolicyGaps

@@ -13,7 +13,7 @@ from olprouting.gaps.report import GapReport, PolicyGaps
 from olprouting.gaps.sampling import SampledRun, sample_run
 from olprouting.options import (
     GapOptions,
-    Lookahead,
+    JudgedBy,
     PolicyOptions,
     ProjectionOptions,
     WorkloadOptions,
@@ -40,7 +40,7 @@ def measure_gaps(
     *,
     options: PolicyOptions | None = None,
     decisions: int | None = GapOptions.decisions,
-    judged_by: Lookahead | str = GapOptions.judged_by,
+    judged_by: JudgedBy | str = GapOptions.judged_by,
     backlog: int | None = WorkloadOptions.waiting,
     forecast: Forecast | None = None,
     projection: str = ProjectionOptions.projection,
@@ -194,10 +194,10 @@ class _Findings:
                 self.entries.append(PolicyGaps.of(run, [one.record for one in judged]))
 
 
-def _windows(judged_by: Lookahead | str, own: int, horizon: int) -> tuple[int, ...]:
-    lookahead = member_named(Lookahead, "window", judged_by)
-    if lookahead is Lookahead.OWN:
+def _windows(judged_by: JudgedBy | str, own: int, horizon: int) -> tuple[int, ...]:
+    lookahead = member_named(JudgedBy, "window", judged_by)
+    if lookahead is JudgedBy.OWN:
         return (own,)
-    if lookahead is Lookahead.MYOPIC:
+    if lookahead is JudgedBy.MYOPIC:
         return (0,)
-    return (horizon,) if lookahead is Lookahead.HORIZON or horizon == 0 else (0, horizon)
+    return (horizon,) if lookahead is JudgedBy.HORIZON or horizon == 0 else (0, horizon)

@@ -1,4 +1,4 @@
-"""Floor 4, hindsight: what any router could have done on a trace, from both sides."""
+"""Hindsight: what any router could have done on a trace, from both sides."""
 
 from olprouting.hindsight.forced_bound import imbalance_bound
 from olprouting.hindsight.imbalance import hindsight_imbalance

@@ -1,4 +1,4 @@
-"""Floor 0, what is given: clusters, traces, decisions and the results of solving them."""
+"""What is given: clusters, traces, decisions and the results of solving them."""
 
 from olprouting.instances.cluster import Cluster, PowerModel, StepTime
 from olprouting.instances.decision import Decision, Growth

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from olprouting.errors import InputError, member_named, shown
 from olprouting.instances._checks import number_array, refuse_sum, token_vector, whole
-from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
+from olprouting.instances.documents import load_json, naming, of_schema, refuse_wrong_fields
 from olprouting.parameters import MAX_WHOLE
 
 SCHEMA = "olprouting/decision/1"
@@ -149,15 +149,15 @@ class Decision:
             self, projected_load_tokens=self.projected_load_tokens[:, :1], gamma=Fraction(1)
         )
 
-    def to_json(self) -> str:
-        """Return the decision in the versioned JSON format ``olprouting/decision/1``."""
+    def to_document(self) -> dict[str, Any]:
+        """Return the decision as plain JSON types."""
         as_float = float(self.gamma)
         gamma = as_float if Fraction(repr(as_float)) == self.gamma else str(self.gamma)
         workers = [
             {"projected_load_tokens": loads.tolist(), "free_slots": int(free)}
             for loads, free in zip(self.projected_load_tokens, self.free_slots, strict=True)
         ]
-        document = {
+        return {
             "schema": SCHEMA,
             "horizon": self.horizon,
             "gamma": gamma,
@@ -165,7 +165,10 @@ class Decision:
             "workers": workers,
             "waiting_prompt_tokens": self.waiting_prompt_tokens.tolist(),
         }
-        return json.dumps(document)
+
+    def to_json(self) -> str:
+        """Return the decision in the versioned JSON format ``olprouting/decision/1``."""
+        return json.dumps(self.to_document())
 
     @classmethod
     def from_json(cls, text: str, source: str = "decision") -> Self:
@@ -184,12 +187,17 @@ class Decision:
             If the text is not JSON, has another schema, lacks a field, has one too many, or a
             value is out of range.
         """
-        document = load_document(text, source, SCHEMA)
-        with naming(source, SCHEMA):
-            return cls._from_document(document)
+        return cls.from_document(load_json(text, source), source)
 
     @classmethod
-    def _from_document(cls, document: dict[str, Any]) -> Self:
+    def from_document(cls, document: Any, source: str = "decision") -> Self:
+        """Return the decision of a document that has been read; see `from_json`."""
+        document = of_schema(document, source, SCHEMA)
+        with naming(source, SCHEMA):
+            return cls._from_fields(document)
+
+    @classmethod
+    def _from_fields(cls, document: dict[str, Any]) -> Self:
         fields = {"schema", "horizon", "gamma", "growth", "workers", "waiting_prompt_tokens"}
         refuse_wrong_fields("decision", document, fields)
         horizon, workers = document["horizon"], document["workers"]

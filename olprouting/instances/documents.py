@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from olprouting.errors import InputError, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _DIGITS = "a number has more than 4,300 digits"
 _OTHER_ENCODINGS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
@@ -51,7 +51,7 @@ def read_text(path: str | Path) -> str:
     return io.StringIO(text, newline=None).read()
 
 
-def load_json(text: str, source: str) -> Any:
+def load_json(text: str, source: str, parse_float: Callable[[str], Any] | None = None) -> Any:
     """Return what a JSON text holds; a byte-order mark is allowed.
 
     Parameters
@@ -60,6 +60,8 @@ def load_json(text: str, source: str) -> Any:
         The text.
     source
         Where it came from, for messages.
+    parse_float
+        What reads a number that is not written as an integer; None makes doubles of them.
 
     Raises
     ------
@@ -71,7 +73,7 @@ def load_json(text: str, source: str) -> Any:
         return json.loads(
             text.removeprefix("\ufeff"),
             object_pairs_hook=_object,
-            parse_float=_finite,
+            parse_float=parse_float or _finite,
             parse_constant=_refuse_constant,
         )
     except json.JSONDecodeError as error:
@@ -125,7 +127,11 @@ def load_toml(text: str, source: str) -> dict[str, Any]:
 
 def load_document(text: str, source: str, schema: str) -> dict[str, Any]:
     """Return the JSON object that `text` holds; its schema must be `schema`."""
-    document = load_json(text, source)
+    return of_schema(load_json(text, source), source, schema)
+
+
+def of_schema(document: Any, source: str, schema: str) -> dict[str, Any]:
+    """Return a JSON object; raise unless it is one, and of this schema."""
     found = document.get("schema") if isinstance(document, dict) else None
     if not isinstance(document, dict) or found != schema:
         raise InputError(

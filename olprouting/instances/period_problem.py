@@ -20,7 +20,7 @@ from olprouting.instances._checks import (
     token_vector,
     whole,
 )
-from olprouting.instances.documents import load_document, naming, refuse_wrong_fields
+from olprouting.instances.documents import load_json, naming, of_schema, refuse_wrong_fields
 from olprouting.instances.request_curves import (
     Kernel,
     default_age_offset,
@@ -267,12 +267,17 @@ class PeriodProblem:
             If the text is not JSON, has another schema, lacks a field, has one too many, or a
             value is out of range.
         """
-        document = load_document(text, source, SCHEMA)
-        with naming(source, SCHEMA):
-            return cls._from_document(document)
+        return cls.from_document(load_json(text, source), source)
 
     @classmethod
-    def _from_document(cls, document: dict[str, Any]) -> Self:
+    def from_document(cls, document: Any, source: str = "period problem") -> Self:
+        """Return the problem of a document that has been read; see `from_json`."""
+        document = of_schema(document, source, SCHEMA)
+        with naming(source, SCHEMA):
+            return cls._from_fields(document)
+
+    @classmethod
+    def _from_fields(cls, document: dict[str, Any]) -> Self:
         refuse_wrong_fields("period problem", document, _REQUIRED, _OPTIONAL)
         devices = _columns("devices", document["devices"], ("slots", "kv_tokens"))
         requests = _columns(

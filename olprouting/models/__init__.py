@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # type checkers follow no search path
     from models import imbalance_assignment as imbalance_assignment
     from models import imbalance_cpsat as imbalance_cpsat
     from models import imbalance_size_class as imbalance_size_class
+    from models import linear as linear
     from models import period_dual as period_dual
     from models import period_integer as period_integer
     from models import period_lp as period_lp

@@ -7,8 +7,8 @@ from olprouting.options.questions import (
     EvaluationOptions,
     GapOptions,
     HindsightOptions,
-    Lookahead,
-    PriceOptions,
+    JudgedBy,
+    PriceReportOptions,
 )
 from olprouting.options.rules import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.options.run import (
@@ -39,13 +39,13 @@ __all__ = [
     "ForecastOptions",
     "GapOptions",
     "HindsightOptions",
+    "JudgedBy",
     "KvMode",
     "KvOptions",
-    "Lookahead",
     "Oversize",
     "PeriodOptions",
     "PolicyOptions",
-    "PriceOptions",
+    "PriceReportOptions",
     "Projection",
     "ProjectionOptions",
     "ReadingOptions",

@@ -11,7 +11,7 @@ from olprouting.parameters import Options, options, parameter
 ALL: Final = {"all": None}
 
 
-class Lookahead(StrEnum):
+class JudgedBy(StrEnum):
     """The window by which a policy's decisions are judged."""
 
     OWN = "own"
@@ -33,9 +33,9 @@ class GapOptions(Options):
         200, "Decisions to solve per rule, or all.", at_least=1, words=ALL
     )
     judged_by: str = parameter(
-        Lookahead.OWN,
+        JudgedBy.OWN,
         "Program that judges: own (H=0 for rules without lookahead), myopic, horizon, both.",
-        choices=tuple(Lookahead),
+        choices=tuple(JudgedBy),
         word="window",
     )
     time_limit_s: float | None = parameter(
@@ -49,7 +49,7 @@ class GapOptions(Options):
 
 @options("options", "Judging")
 @dataclass(frozen=True)
-class PriceOptions(Options):
+class PriceReportOptions(Options):
     """How periods are judged."""
 
     sample: int | None = parameter(30, "Periods to judge exactly, or all.", at_least=1, words=ALL)

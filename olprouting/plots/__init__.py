@@ -1,1 +1,1 @@
-"""Figures, one per module: tables in, axes out. They know nothing of the rest of the package."""
+"""Figures: tables in, axes out. They know nothing of the rest of the package."""

@@ -1,7 +1,7 @@
-"""Floor 3, routing rules."""
+"""Routing rules."""
 
 from olprouting.options import BidPriceOptions, PeriodOptions, PolicyOptions
-from olprouting.policies.device_view import DeviceView, Residuals
+from olprouting.policies.device_view import DeviceResiduals, DeviceView
 from olprouting.policies.exact import ExactPolicy, decision_of, view_of
 from olprouting.policies.policy import REJECT, CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
@@ -15,6 +15,7 @@ __all__ = [
     "REJECT",
     "BidPriceOptions",
     "CompiledPolicy",
+    "DeviceResiduals",
     "DeviceView",
     "ExactPolicy",
     "FunctionPolicy",
@@ -22,7 +23,6 @@ __all__ = [
     "PeriodOptions",
     "Policy",
     "PolicyOptions",
-    "Residuals",
     "View",
     "decision_of",
     "make_policy",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.options import PeriodOptions
-    from olprouting.policies.device_view import DeviceView, Residuals
+    from olprouting.policies.device_view import DeviceResiduals, DeviceView
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View
 
@@ -70,7 +70,7 @@ class Bookings:
             prompt = int(view.waiting_prompt_tokens[j])
             self.starts.append((situation.period, int(g), prompt, int(active[j]), at_least))
 
-    def residuals(self, devices: DeviceView, period: int, periods: int) -> Residuals:
+    def residuals(self, devices: DeviceView, period: int, periods: int) -> DeviceResiduals:
         """Return the room by the bookings in `period` and the next `periods` - 1 periods."""
         self.starts = [start for start in self.starts if start[0] + start[3] > period]
         table = np.array(self.starts, np.int64).reshape(-1, 5)

@@ -1,4 +1,4 @@
-"""Floor 4, what bid prices achieve on a trace, and how far they are from exact ones."""
+"""What bid prices achieve on a trace, and how far they are from exact ones."""
 
 from olprouting.price_report.bounds import BoundProof
 from olprouting.price_report.frontier import (

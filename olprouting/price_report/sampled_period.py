@@ -1,4 +1,7 @@
-"""A period of a bid-price run, kept as it was for questions afterwards."""
+"""A period of a bid-price run, kept as it was for questions afterwards.
+
+One such question stands here: how fast Algorithm 2 approaches the minimum of the period's dual.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.policies import REJECT
+from olprouting.prices import Iterate, Positions, learn_prices
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
 
     from olprouting.engine import DecisionEvent
     from olprouting.instances import PeriodProblem
     from olprouting.policies.bid_price import BidPriceRule
-    from olprouting.prices import SaaProblem
+    from olprouting.prices import DescentOptions, PriceResult, SaaProblem
 
     Floats = npt.NDArray[np.float64]
+
+
+CHECKPOINTS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
+"""After how many steps f is evaluated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +69,6 @@ class SampledPeriod:
 def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
     """Return a copy of what `rule` based this decision on."""
     from olprouting.policies.period_situation import devices_of, period_of
-    from olprouting.prices import Positions
 
     assert rule.last is not None
     assert rule.prices is not None
@@ -85,3 +93,42 @@ def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
         kv_tokens=devices.kv_tokens,
         started=tuple(pairs),
     )
+
+
+def convergence_frame(
+    sampled: SampledPeriod, exact: PriceResult, options: DescentOptions, seed: int
+) -> pd.DataFrame:
+    """Return f over the whole history after so many steps from p = 0, beside its minimum.
+
+    Parameters
+    ----------
+    sampled
+        The period.
+    exact
+        The exact prices of its dual.
+    options
+        Mini-batch and length of the steps.
+    seed
+        Seed of the mini-batches.
+
+    Returns
+    -------
+    DataFrame
+        Columns ``step``, ``f`` and ``f_exact``.
+    """
+    import pandas as pd
+
+    rng = np.random.default_rng([seed, 3])
+    values: list[float] = []
+    prices = None
+    for before, step in zip((0, *CHECKPOINTS), CHECKPOINTS, strict=False):
+        prices = learn_prices(
+            sampled.sample,
+            rng,
+            options.replace(steps=step - before),
+            iterate=Iterate.LAST,
+            start=prices,
+            every=max(1, step - before),
+        )
+        values.append(prices.value)
+    return pd.DataFrame({"step": CHECKPOINTS, "f": values, "f_exact": exact.value})

@@ -11,13 +11,13 @@ from olprouting.engine.reservoir import Reservoir
 from olprouting.errors import Failures, PolicyError
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
-from olprouting.options import Clock, ClockOptions, KvOptions, PolicyOptions, PriceOptions
+from olprouting.options import Clock, ClockOptions, KvOptions, PolicyOptions, PriceReportOptions
 from olprouting.policies import make_policy
-from olprouting.price_report.convergence import convergence_frame
 from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.report import PriceReport
 from olprouting.price_report.runner import Runner, check_conditions
+from olprouting.price_report.sampled_period import convergence_frame
 from olprouting.prices import DescentOptions
 from olprouting.versions import versions
 
@@ -47,12 +47,12 @@ def measure_prices(
     policies: Sequence[str] = DEFAULT_POLICIES,
     *,
     options: PolicyOptions | None = None,
-    sample: int | None = PriceOptions.sample,
+    sample: int | None = PriceReportOptions.sample,
     forecast: LengthForecast | None = None,
     clock: Clock | str = ClockOptions.clock,
     kernel: Kernel | str = ClockOptions.kernel,
     kv: KvOptions | None = None,
-    time_limit_s: float | None = PriceOptions.time_limit_s,
+    time_limit_s: float | None = PriceReportOptions.time_limit_s,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> PriceReport:

@@ -1,4 +1,4 @@
-"""Floor 2, bid prices: what a slot and a KV token are worth, learned from history."""
+"""Bid prices: what a slot and a KV token are worth, learned from history."""
 
 from olprouting.prices.bid_prices import BidPrices, PriceOptions
 from olprouting.prices.columns import Columns, Positions, make_columns, no_columns

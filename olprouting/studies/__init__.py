@@ -1,4 +1,4 @@
-"""Floor 5, parameter studies: grids of cells, run anywhere, and reported."""
+"""Parameter studies: grids of cells, run anywhere, and reported."""
 
 from olprouting.studies.definition import Study, read_study
 from olprouting.studies.parameters import Kind, parameters

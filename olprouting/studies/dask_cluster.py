@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError
 from olprouting.studies.measure import run_cell
-from olprouting.studies.outcome import Outcome
+from olprouting.studies.outcome import CellOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -26,7 +26,9 @@ class SchedulerLostError(InputError):
     """The scheduler went away in the middle of a study."""
 
 
-def run_on_dask(cells: Sequence[Cell], address: str, jobs: int) -> Generator[Outcome, None, None]:
+def run_on_dask(
+    cells: Sequence[Cell], address: str, jobs: int
+) -> Generator[CellOutcome, None, None]:
     """Run cells on a Dask cluster; yield outcomes as they come.
 
     Dask runs the cells of a worker that dies again elsewhere. A cell during which several workers
@@ -75,7 +77,7 @@ def run_on_dask(cells: Sequence[Cell], address: str, jobs: int) -> Generator[Out
                 yield (
                     future.result()
                     if error is None
-                    else Outcome.failure(cell, f"{type(error).__name__}: {error}")
+                    else CellOutcome.failure(cell, f"{type(error).__name__}: {error}")
                 )
                 future.release()
                 hand_out()

@@ -64,7 +64,7 @@ def drawings(results: Results, metrics: Sequence[str]) -> Iterator[Drawing]:
 
 def _series(results: Results) -> Iterator[Drawing]:
     from olprouting.plots.gaps import plot_imbalance
-    from olprouting.plots.trajectories import plot_trajectories
+    from olprouting.plots.loads import plot_trajectories
 
     series = {name: rows.dropna(axis=1) for name, rows in _of_first_point(results, SERIES).items()}
     where = _where(results)
@@ -79,7 +79,7 @@ def _series(results: Results) -> Iterator[Drawing]:
 
 
 def _responses(results: Results, metrics: Sequence[str]) -> Iterator[Drawing]:
-    from olprouting.plots.response import plot_response
+    from olprouting.plots.parameters import plot_response
 
     study, confidence = results.study, results.study.outputs.confidence
     for name in _numeric(results):
@@ -98,7 +98,7 @@ def _responses(results: Results, metrics: Sequence[str]) -> Iterator[Drawing]:
 
 
 def _heat_maps(results: Results, metric: str) -> Iterator[Drawing]:
-    from olprouting.plots.heat_map import plot_heat_map
+    from olprouting.plots.parameters import plot_heat_map
 
     if len(_numeric(results)) < 2:
         return

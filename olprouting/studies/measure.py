@@ -23,7 +23,7 @@ from olprouting.studies.outcome import (
     RECORDS,
     SERIES,
     TIMING,
-    Outcome,
+    CellOutcome,
 )
 from olprouting.studies.parameters import Kind, arguments_of, policy_options
 from olprouting.studies.workload import workload_of
@@ -49,7 +49,7 @@ WALL_CLOCK: Final = frozenset(
 """Columns of the reports that hold wall-clock times."""
 
 
-def run_cell(cell: Cell) -> Outcome:
+def run_cell(cell: Cell) -> CellOutcome:
     """Run a cell and return its rows, or what went wrong.
 
     Raises
@@ -66,7 +66,7 @@ def run_cell(cell: Cell) -> Outcome:
         raise
     except BaseException as error:  # one broken cell must not end the study
         text = str(error) if isinstance(error, InputError) else said(error)
-        return Outcome.failure(cell, text, traceback.format_exc())
+        return CellOutcome.failure(cell, text, traceback.format_exc())
     # others, such as those of imports, depend on what the process did before
     ours = [str(warning.message) for warning in caught if issubclass(warning.category, UserWarning)]
     notices = " | ".join(dict.fromkeys(ours))
@@ -75,7 +75,7 @@ def run_cell(cell: Cell) -> Outcome:
     wall = {"wall_s": time.perf_counter() - started}
     tables[TIMING] = [wall | row for row in tables.get(TIMING, [{}])]
     own = dict.fromkeys(tables, cell.row) | {CELLS: cell.row | cell.point}
-    return Outcome(
+    return CellOutcome(
         cell.id, {name: [own[name] | row for row in rows] for name, rows in tables.items()}
     )
 

@@ -27,7 +27,7 @@ TABLES: Final = (CELLS, TIMING, FAILURES, RECORDS, SERIES, PRICES, CONVERGENCE)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """Results of one cell.
 
     Attributes

@@ -17,7 +17,7 @@ from olprouting.options import (
     KvOptions,
     PeriodOptions,
     PolicyOptions,
-    PriceOptions,
+    PriceReportOptions,
     ProjectionOptions,
     RunOptions,
     WorkloadOptions,
@@ -51,7 +51,7 @@ _OF_ALL_KINDS: Final[tuple[type[Options], ...]] = (
 MEASURED_WITH: Final[Mapping[Kind, tuple[type[Options], ...]]] = {
     Kind.SIMULATE: (ProjectionOptions, ClockOptions, RunOptions),
     Kind.GAPS: (ProjectionOptions, GapOptions),
-    Kind.PRICES: (ClockOptions, PriceOptions),
+    Kind.PRICES: (ClockOptions, PriceReportOptions),
 }
 """Options whose parameters are arguments of the function that measures."""
 

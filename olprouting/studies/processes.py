@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from olprouting.studies.measure import run_cell
-from olprouting.studies.outcome import Outcome
+from olprouting.studies.outcome import CellOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -22,12 +22,12 @@ AHEAD = 2
 """Cells handed out per process: one that runs, and one so that it need not wait."""
 
 
-def run_here(cells: Sequence[Cell]) -> Generator[Outcome, None, None]:
+def run_here(cells: Sequence[Cell]) -> Generator[CellOutcome, None, None]:
     """Run cells one after another in this process."""
     yield from map(run_cell, cells)
 
 
-def run_in_processes(cells: Sequence[Cell], jobs: int) -> Generator[Outcome, None, None]:
+def run_in_processes(cells: Sequence[Cell], jobs: int) -> Generator[CellOutcome, None, None]:
     """Run cells in `jobs` processes; yield outcomes as they come.
 
     A process that dies (killed, out of memory) takes the others with it. Then the cells that were
@@ -48,7 +48,7 @@ def run_in_processes(cells: Sequence[Cell], jobs: int) -> Generator[Outcome, Non
             with _Pool(1, 1) as pool:
                 lost = yield from pool.run(suspects)
             for cell in lost:
-                yield Outcome.failure(cell, "the process that ran it died")
+                yield CellOutcome.failure(cell, "the process that ran it died")
 
 
 class _Pool:
@@ -69,9 +69,9 @@ class _Pool:
                 child.kill()
         self.executor.shutdown(cancel_futures=True)
 
-    def run(self, left: list[Cell]) -> Generator[Outcome, None, list[Cell]]:
+    def run(self, left: list[Cell]) -> Generator[CellOutcome, None, list[Cell]]:
         """Take cells from the end of `left` and yield outcomes; return those lost by a death."""
-        running: dict[Future[Outcome], Cell] = {}
+        running: dict[Future[CellOutcome], Cell] = {}
         try:
             while left or running:
                 while left and len(running) < self.ahead:

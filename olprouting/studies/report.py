@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from olprouting.errors import InputError
 from olprouting.files import write_parts
-from olprouting.page import Section, page, png, table_html
+from olprouting.report import Section, page, png, table_html
 from olprouting.studies import tables
 from olprouting.studies.figures import drawings, trade_offs
 from olprouting.studies.outcome import CELLS, FAILURES, TIMING

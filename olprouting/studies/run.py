@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from olprouting.progress import OnProgress
     from olprouting.studies.cell import Cell
     from olprouting.studies.definition import Study
-    from olprouting.studies.outcome import Outcome
+    from olprouting.studies.outcome import CellOutcome
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,9 @@ def _manifest(
     return now.with_runs(before.runs)
 
 
-def _outcomes(cells: Sequence[Cell], jobs: int, dask: str | None) -> Generator[Outcome, None, None]:
+def _outcomes(
+    cells: Sequence[Cell], jobs: int, dask: str | None
+) -> Generator[CellOutcome, None, None]:
     if dask is not None:
         return run_on_dask(cells, dask, jobs)
     if jobs == 1:

@@ -18,7 +18,7 @@ from olprouting.errors import InputError, NotWrittenError
 from olprouting.files import reason, write_parquet
 from olprouting.instances.documents import load_json
 from olprouting.studies.hashing import file_sha256
-from olprouting.studies.outcome import CELLS, FAILURES, TABLES, Outcome
+from olprouting.studies.outcome import CELLS, FAILURES, TABLES, CellOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ class Store:
         self.parts.mkdir(parents=True, exist_ok=True)
         self.gather(self._ids(self._part_rows(CELLS)))
 
-    def add(self, outcome: Outcome) -> None:
+    def add(self, outcome: CellOutcome) -> None:
         """Record a finished cell.
 
         Raises
@@ -95,7 +95,7 @@ class Store:
         self.journal.unlink(missing_ok=True)  # what it held is in the dataset
         self._waiting = 0
 
-    def _write_part(self, name: str, outcomes: Sequence[Outcome]) -> None:
+    def _write_part(self, name: str, outcomes: Sequence[CellOutcome]) -> None:
         for rest in self.parts.glob(".*"):  # of a command that was killed, or had no room
             shutil.rmtree(rest)
         unfinished = self.parts / f".{name}"
@@ -149,7 +149,7 @@ class Store:
     def _parts(self) -> list[Path]:
         return sorted(part for part in self.parts.glob("[0-9]*") if part.name.isdecimal())
 
-    def _journal(self) -> Iterable[Outcome]:
+    def _journal(self) -> Iterable[CellOutcome]:
         if not self.journal.exists():
             return []
         lines = self.journal.read_bytes().split(b"\n")[:-1]  # a line without its end was cut off
@@ -163,7 +163,7 @@ class Store:
                 )
             try:
                 entry = json.loads(text)
-                found[entry["cell"]] = Outcome(entry["cell"], {**entry["tables"]})
+                found[entry["cell"]] = CellOutcome(entry["cell"], {**entry["tables"]})
             except (ValueError, LookupError, TypeError, RecursionError):
                 raise InputError(
                     f"{self.journal}, line {number}: not a finished cell; delete the line and "

@@ -1,4 +1,4 @@
-"""Floor 1, where requests come from: readers, synthetic traces, arrival modes, public catalogue.
+"""Where requests come from: readers, synthetic traces, arrival modes, public catalogue.
 
 The names stand in ``__init__.pyi`` and are loaded when first used.
 """

@@ -10,11 +10,11 @@ from .catalogue import resolve as resolve
 from .catalogue import trace_names as trace_names
 from .filters import limit_tokens as limit_tokens
 from .filters import min_decode_tokens as min_decode_tokens
+from .filters import split_history as split_history
 from .profiles import profile_names as profile_names
-from .reading import TraceSource as TraceSource
+from .reading import TraceFile as TraceFile
 from .reading import read_trace as read_trace
 from .reading import read_with_source as read_with_source
-from .splitting import split_history as split_history
 from .summary import TraceSummary as TraceSummary
 from .summary import summarise as summarise
 from .synthetic import from_profile as from_profile

@@ -1,4 +1,4 @@
-"""Filters by length: off unless called, and always counted in the notices."""
+"""Parts of a trace: filters by length, always counted in the notices, and a cut in time."""
 
 from __future__ import annotations
 
@@ -67,6 +67,28 @@ def limit_tokens(
 def min_decode_tokens(trace: Trace, minimum: int) -> Trace:
     """Drop requests with fewer than `minimum` decode tokens, counted in a notice."""
     return _drop(trace, trace.decode_tokens < minimum, f"decode_tokens < {minimum}")
+
+
+def split_history(trace: Trace, requests: int) -> tuple[Trace, Trace]:
+    """Return the first `requests` requests, and the others with their clock started anew.
+
+    Raises
+    ------
+    InputError
+        If either part would hold no request.
+    """
+    if not 0 < requests < len(trace):
+        raise InputError(
+            f"{trace.name}: {len(trace)} request(s) cannot be split after {requests}; "
+            "both parts need at least one"
+        )
+    later = trace.take(slice(requests, None))
+    restarted: dict[str, Any] = {}
+    if later.arrival_s is not None:
+        restarted["arrival_s"] = later.arrival_s - later.arrival_s[0]
+    if later.release_iteration is not None:
+        restarted["release_iteration"] = later.release_iteration - later.release_iteration[0] + 1
+    return trace.head(requests), later.replace(**restarted)
 
 
 def _limit(trace: Trace, column: str, limit: int, action: Action) -> Trace:

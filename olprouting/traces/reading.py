@@ -10,7 +10,7 @@ from olprouting.traces._assemble import Window, ZeroOutput, assemble
 from olprouting.traces._parts import open_parts
 from olprouting.traces.columns import ColumnChoice
 from olprouting.traces.formats import find_format, recognise
-from olprouting.traces.formats.generic import GENERIC
+from olprouting.traces.formats.known import GENERIC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from olprouting.instances.trace import Trace
     from olprouting.traces._parts import Parts
-    from olprouting.traces.formats._format import TraceFormat
+    from olprouting.traces.formats import TraceFormat
 
 
 @dataclass(frozen=True)
-class TraceSource:
+class TraceFile:
     """Where a trace was read from.
 
     Parameters
@@ -117,7 +117,7 @@ def read_with_source(
     zero_output: ZeroOutput = "drop",
     start_s: float = 0.0,
     duration_s: float | None = None,
-) -> tuple[Trace, TraceSource]:
+) -> tuple[Trace, TraceFile]:
     """Read a trace as read_trace does and say where it came from."""
     choice = ColumnChoice.of(columns, time_unit)
     if format is not None and choice.names_any:
@@ -127,7 +127,7 @@ def read_with_source(
     known = _format_of(parts, format, choice)
     raws = [known.read(source, choice.unit) for source in parts.sources]
     trace = assemble(raws, parts.name, zero_output, window)
-    origin = TraceSource(parts.path, known.name, parts.size_bytes, parts.sha256())
+    origin = TraceFile(parts.path, known.name, parts.size_bytes, parts.sha256())
     files = f" ({len(raws)} files)" if len(raws) > 1 else ""
     notice = f"read from {parts.name}{files} as {origin.format}, sha256 {origin.sha256}"
     return trace.replace(notices=(notice, *trace.notices)), origin

@@ -19,8 +19,8 @@ from olprouting.traces.arrivals import (
 from olprouting.traces.catalogue import PUBLIC_TRACES, locate, resolve
 from olprouting.traces.columns import ColumnChoice
 from olprouting.traces.data_folder import data_folder
+from olprouting.traces.filters import split_history
 from olprouting.traces.profiles import profile_names
-from olprouting.traces.splitting import split_history
 from olprouting.traces.synthetic import geometric, ratio
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 
 from olprouting import exact
 from olprouting.certificates import DoesNotHoldError
-from olprouting.certificates.decision_search import Search
+from olprouting.certificates.decision_search import DecisionSearch
 from olprouting.certificates.decision_value import ExactDecision
-from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.find_search import find_search
 from olprouting.certificates.prove_decision import NO_PROOF, proofs
-from olprouting.certificates.verify_decision import proven_bound
+from olprouting.certificates.reading import read_exact
+from olprouting.certificates.verify_decision import proof_of, proven_bound
 from olprouting.instances import Decision
 from olprouting.library import best_known
 
@@ -38,7 +38,7 @@ def test_a_search_proves_the_optimum_and_nothing_above_it(decision) -> None:
     assert found is not None
     order, bounds = found
     for target in (best, best + Fraction(1, 1000), best + 1, best + decision.workers, 2 * best + 9):
-        search = Search(data, target, order)
+        search = DecisionSearch(data, target, order)
         for peaks in bounds:
             search.add(peaks)
         if target == best:
@@ -58,14 +58,14 @@ def test_a_search_is_redone_from_its_file() -> None:
         "bounds": [[[0, 0, "1/2"], [1, 0, "1/2"]]],
     }
     data = exactly(decision)
-    assert proven_bound(data, read_exact(json.dumps(proof), "proof")) == 1
+    assert proven_bound(data, proof_of(read_exact(json.dumps(proof), "proof"))) == 1
     for change, reason in (
         ({"bound": "2"}, "an assignment is worth 1.0 tokens only"),
         ({"order": [0]}, "order must name each worker"),
         ({"bounds": [[[0, 0, "1/2"]]]}, "do not sum to 1"),
     ):
         with pytest.raises(DoesNotHoldError, match=reason):
-            proven_bound(data, read_exact(json.dumps({**proof, **change}), "proof"))
+            proven_bound(data, proof_of(read_exact(json.dumps({**proof, **change}), "proof")))
 
 
 def test_a_search_needs_full_slots_and_whole_tokens() -> None:
@@ -75,7 +75,7 @@ def test_a_search_needs_full_slots_and_whole_tokens() -> None:
     ):
         assert find_search(decision, exactly(decision), Fraction(1)) is None
         with pytest.raises(DoesNotHoldError, match="does not apply"):
-            Search(exactly(decision), Fraction(1), [0, 1])
+            DecisionSearch(exactly(decision), Fraction(1), [0, 1])
 
 
 def test_an_assignment_that_is_no_optimum_gets_the_strongest_bound_there_is() -> None:

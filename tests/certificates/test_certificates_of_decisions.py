@@ -27,8 +27,8 @@ from olprouting.certificates.decision_bounds import (
     rounded_up,
 )
 from olprouting.certificates.decision_value import ExactDecision
-from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.peak_flow import peaks_at
+from olprouting.certificates.reading import read_exact
 from olprouting.certificates.relaxed_peaks import relaxed_peaks
 from olprouting.instances import Decision, StopReason
 from olprouting.library.catalogue import entries

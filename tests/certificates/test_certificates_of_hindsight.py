@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.certificates import DoesNotHoldError, Verdict, hindsight_value, verify
-from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.hindsight_value import ExactHindsight
+from olprouting.certificates.reading import read_exact
 from olprouting.errors import InputError
 from olprouting.hindsight import HindsightProblem, HindsightResult, solve_hindsight
 from olprouting.instances import WEIGHT_SETS, SloWeights

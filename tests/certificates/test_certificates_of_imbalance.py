@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.certificates import DoesNotHoldError, Verdict, imbalance_search, verify
-from olprouting.certificates.imbalance_search import TooLongError, least_below
+from olprouting.certificates.imbalance_search import least_below
 from olprouting.certificates.imbalance_value import ExactRuns
+from olprouting.certificates.verification import TooLongError
 from olprouting.errors import InputError
 from olprouting.hindsight import ImbalanceResult, hindsight_imbalance, imbalance_bound
 from olprouting.hindsight.forced_bound import FORCED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from olprouting.certificates import DoesNotHoldError, Verdict, certificate, verify
-from olprouting.certificates.exact_json import read_exact
 from olprouting.certificates.period_value import ExactPeriod
+from olprouting.certificates.reading import read_exact
 from olprouting.exact import solve
 from olprouting.exact.period import margins_of, used
 from olprouting.instances import WEIGHT_SETS, PeriodProblem, SloWeights
@@ -82,6 +83,22 @@ def test_an_optimum_is_proven_again(problem, form) -> None:
     result = solve(problem, formulation=form, test_uniqueness=False)
     finding = verify(json.dumps(certificate(problem, result)))
     assert finding.verdict in (Verdict.OPTIMAL, Verdict.WITHIN_TOLERANCE)
+
+
+def test_four_units_of_a_double_apart_is_rounding_however_it_is_written() -> None:
+    """Regression: value and bound of this dual are just so far apart, their decimals a bit more."""
+    weights = SloWeights(1 / 27, 1 / 2048, 1 / 2048, 5, 1, 1)
+    problem = PeriodProblem(
+        period=3, periods=9, weights=weights, t1=12, t2=2.5, age_offset=2,
+        slots=[[1, 4, 0, 1, 1, 0, 0], [1, 4, 3, 3, 1, 0, 2]],
+        kv_tokens=[[20, 115, 73, 110, 25, 142, 133], [114, 79, 9, 98, 148, 144, 34]],
+        prompt_tokens=[38, 22, 48, 6], decode_tokens=[9, 12, 4, 9], arrival_period=[3, -3, -2, 0],
+    )  # fmt: skip
+    result = replace(
+        solve(problem, formulation="dual"), value=1.0649476662660255, bound=1.0649476662660264
+    )
+    finding = verify(json.dumps(certificate(problem, result)))
+    assert finding.verdict is Verdict.WITHIN_TOLERANCE
 
 
 def test_e3_by_every_form() -> None:

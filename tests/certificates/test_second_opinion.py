@@ -18,8 +18,8 @@ from olprouting import exact
 from olprouting.certificates import DoesNotHoldError, certificate, verify
 from olprouting.certificates.decision_descent import descend
 from olprouting.certificates.decision_value import ExactDecision, value_of
-from olprouting.certificates.exact_json import read_exact, same_double
 from olprouting.certificates.period_search import worth_more
+from olprouting.certificates.reading import read_exact, same_double
 from olprouting.certificates.second_opinion import strengthened
 from olprouting.instances import Decision
 

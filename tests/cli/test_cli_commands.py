@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from child_processes import COMMAND_LINE, finish, needs_sigint, python, start
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
     from olprouting.instances import Decision
@@ -22,14 +21,7 @@ SMALL = ["--requests", "60", "--workers", "2", "--slots", "6", "--waiting", "4"]
 
 
 def run(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "olprouting", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        timeout=300,
-        check=False,
-    )
+    return python(COMMAND_LINE, *arguments, cwd=cwd)
 
 
 def test_gaps_prints_tables_and_writes_files(tmp_path):
@@ -154,37 +146,21 @@ def test_an_output_folder_that_cannot_be_written_stops_before_any_work(tmp_path)
     assert "cannot write there" in done.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@needs_sigint
 def test_ctrl_c_prints_what_is_finished_and_exits_130(tmp_path):
     started = time.monotonic()
     run("gaps", *SMALL, "--policies", "jsq", "--decisions", "1")  # warms the compile cache
     command = ["gaps", "--policies", "jsq,random", "--requests", "20000", "--decisions", "all"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "olprouting", *command, "--time-limit", "0.05", "--out", "out"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    limits = ["--time-limit", "0.05", "--out", "out"]
+    process = start(COMMAND_LINE, *command, *limits, cwd=tmp_path)
     time.sleep(5 + 2 * (time.monotonic() - started))  # well into some thousand solves
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = finish(process)
     assert process.returncode == 130
     assert "interrupted: the tables hold what was finished" in stderr
     assert "jsq" in stdout
     assert (tmp_path / "out" / "decisions.csv").exists()
-
-
-def test_help_and_version_are_quick_to_import():
-    code = (
-        "import sys, olprouting.cli.app\n"
-        "print([m for m in ('numba', 'pyomo', 'pandas', 'cvxpy', 'ortools', 'highspy',\n"
-        "                   'matplotlib', 'pyarrow', 'scipy') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
-    assert run("--version").stdout.startswith("olprouting ")
 
 
 def test_every_public_name_exists_and_stays_what_it_is():
@@ -194,4 +170,4 @@ def test_every_public_name_exists_and_stays_what_it_is():
         "import olprouting.gaps, olprouting.engine, olprouting.exact, olprouting.traces\n"
         "assert all(getattr(olp, name) is thing for name, thing in first.items())\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert python(code).returncode == 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
+from typing import TYPE_CHECKING
 
 import pytest
+from child_processes import COMMAND_LINE, finish, needs_sigint, python, start
+
+if TYPE_CHECKING:
+    import subprocess
 
 SMALL = [
     *("--requests", "30", "--devices", "2", "--slots", "4", "--kv-tokens", "9000"),
@@ -17,14 +19,8 @@ SMALL = [
 ]
 
 
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "olprouting", *arguments]
-
-
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments), capture_output=True, text=True, timeout=300, check=False
-    )
+    return python(COMMAND_LINE, *arguments)
 
 
 def test_bound_schedule_and_policies_are_printed_and_the_saved_result_verifies(tmp_path):
@@ -47,18 +43,14 @@ def test_json_is_all_that_stands_on_stdout():
     assert 0 < document["policies"][0]["ratio"] <= 1
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@needs_sigint
 def test_ctrl_c_prints_what_there_is():
     arguments = ["hindsight", *SMALL, "--gap", "0", "--time-limit", "300"]
-    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    code = listen + "from olprouting.__main__ import main; main()"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, text=True
-    )
+    process = start(COMMAND_LINE, *arguments)
     try:
         time.sleep(4)  # in the search, or still importing: then there is nothing to print
         process.send_signal(signal.SIGINT)
-        stdout, _ = process.communicate(timeout=60)
+        stdout, _ = finish(process)
     finally:
         process.kill()
     assert process.returncode == 130

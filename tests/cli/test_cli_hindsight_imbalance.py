@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+from child_processes import COMMAND_LINE, needs_sigint, python
 
 IMBALANCE = ["hindsight", "--objective", "imbalance"]
 
-# a shell's background jobs ignore SIGINT, and hand that on
 INTERRUPTED_SEARCH = """
 import os, signal
 from olprouting.hindsight.imbalance_search import RunSearch
 from olprouting.__main__ import main
 
-signal.signal(signal.SIGINT, signal.default_int_handler)
 go_on = RunSearch.go_on
 
 def interrupted(self, steps):
@@ -30,15 +26,8 @@ main()
 """
 
 
-def run(*arguments: str, code: str | None = None) -> subprocess.CompletedProcess[str]:
-    start = ["-m", "olprouting"] if code is None else ["-c", code]
-    return subprocess.run(
-        [sys.executable, *start, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def run(*arguments: str):
+    return python(COMMAND_LINE, *arguments)
 
 
 def test_the_default_is_solved_policies_are_rated_and_the_saved_proof_holds(tmp_path):
@@ -66,10 +55,10 @@ def test_no_policy_beats_the_run_found_even_when_there_is_no_time():
         assert policy["ratio"] == policy["total_tokens"] / document["bound_tokens"] >= 1
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@needs_sigint
 def test_ctrl_c_prints_and_saves_the_best_run_and_a_bound(tmp_path):
     arguments = ["--requests", "40", "--out", str(tmp_path), "--json"]
-    done = run(*IMBALANCE, *arguments, code=INTERRUPTED_SEARCH)
+    done = python(INTERRUPTED_SEARCH, *IMBALANCE, *arguments)
     assert done.returncode == 130, done.stderr
     document = json.loads(done.stdout)
     assert document["stop_reason"] == "interrupted"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import pytest
+from child_processes import needs_sigint, python
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+pytestmark = needs_sigint
 
 AT_IMPORT = """
 import os, signal, sys
@@ -27,20 +24,6 @@ main()
 """
 
 SMALL = ("--requests", "20", "--kv-tokens", "9000", "--periods", "100", "--sample", "1")
-
-
-# a shell's background jobs ignore SIGINT, and hand that on
-LISTEN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-
-
-def python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", LISTEN + code, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
 
 
 @pytest.mark.parametrize(

@@ -6,33 +6,19 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from child_processes import COMMAND_LINE, finish, start
 
 from olprouting.library import best_known
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and streams of POSIX")
 
-# a shell's background jobs ignore SIGINT, and hand that on
-COMMAND = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from olprouting.__main__ import main
-main()
-"""
 
-
-def start(*arguments: str, stdout: int = subprocess.PIPE, **variables: str):
-    return subprocess.Popen(
-        [sys.executable, "-c", COMMAND, *arguments],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **variables},
-    )
+def command(*arguments: str, stdout: int = subprocess.PIPE, **variables: str):
+    return start(COMMAND_LINE, *arguments, stdout=stdout, env={**os.environ, **variables})
 
 
 def wait_until(reached, process: subprocess.Popen[str]) -> None:
@@ -52,11 +38,11 @@ def test_ctrl_c_during_the_search_saves_and_prints_what_there_is(tmp_path):
     """Catches exit code 0, and the proof of a certificate that goes on after Ctrl-C."""
     out, model = tmp_path / "out.json", tmp_path / "model.lp"
     file = instance("burst-g8-w32", tmp_path)  # which HiGHS does not finish
-    process = start("solve", file, "--export", str(model), "--out", str(out))
+    process = command("solve", file, "--export", str(model), "--out", str(out))
     wait_until(model.exists, process)
     time.sleep(3)  # the model is written just before the search begins
     process.send_signal(signal.SIGINT)
-    shown, errors = process.communicate(timeout=60)
+    shown, errors = finish(process)
     assert process.returncode == 130, errors
     assert "interrupted" in shown
     assert "Traceback" not in errors
@@ -68,12 +54,12 @@ def test_ctrl_c_during_the_search_saves_and_prints_what_there_is(tmp_path):
 def test_ctrl_c_during_the_proof_keeps_the_result_that_was_printed(tmp_path):
     """Catches a result that is saved only after its proof, which may take a minute."""
     out = tmp_path / "out.json"
-    process = start("solve", instance("azure-g8-p200-c16", tmp_path), "--out", str(out), "--json")
+    process = command("solve", instance("azure-g8-p200-c16", tmp_path), "--out", str(out), "--json")
     assert process.stdout is not None
     printed = json.loads(process.stdout.readline())
     assert json.loads(out.read_text())["result"] == printed
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
+    _, errors = finish(process)
     assert process.returncode == 130, errors
     assert "Traceback" not in errors
     assert json.loads(out.read_text())["result"] == printed
@@ -83,7 +69,7 @@ def test_ctrl_c_during_the_proof_keeps_the_result_that_was_printed(tmp_path):
 def test_a_reader_that_has_seen_enough_costs_nothing(tmp_path):
     """Catches `| head`: a broken pipe, and no file, for it was to be written after printing."""
     out = tmp_path / "out.json"
-    process = start("solve", instance("e2", tmp_path), "--out", str(out))
+    process = command("solve", instance("e2", tmp_path), "--out", str(out))
     assert process.stdout is not None
     process.stdout.close()
     assert process.stderr is not None
@@ -98,10 +84,10 @@ def test_a_full_stdout_is_one_line_and_costs_no_file(tmp_path):
     """Catches a traceback, and results that are lost because they cannot be printed."""
     out = tmp_path / "out.json"
     with Path("/dev/full").open("w") as stdout:
-        process = start(
+        process = command(
             "solve", instance("e2", tmp_path), "--out", str(out), stdout=stdout.fileno()
         )
-    _, errors = process.communicate(timeout=60)
+    _, errors = finish(process)
     assert process.returncode == 2
     cannot = "olprouting: standard output cannot be written: No space left on device"
     assert errors.splitlines() == [f"wrote {out}, for `olprouting verify`", cannot]
@@ -112,8 +98,8 @@ def test_a_code_page_that_lacks_a_character_is_no_traceback(tmp_path):
     """Catches an error at the first name that the terminal cannot show."""
     law = tmp_path / "größe.csv"
     law.write_text("size,probability\n5,0.5\n7,0.5\n")
-    process = start("theory", "--prompt-law", str(law), PYTHONIOENCODING="ascii", COLUMNS="400")
-    shown, errors = process.communicate(timeout=60)
+    process = command("theory", "--prompt-law", str(law), PYTHONIOENCODING="ascii", COLUMNS="400")
+    shown, errors = finish(process)
     assert process.returncode == 0, errors
     assert "gr\\xf6\\xdfe" in shown
 
@@ -126,7 +112,7 @@ def test_a_rule_that_closes_the_standard_streams_costs_nothing(tmp_path):
         "    free = [g for g, c in enumerate(view.free_slots) for _ in range(c)]\n"
         "    return list(enumerate(free[: view.admissions]))\n"
     )
-    process = start("simulate", "--requests", "20", "--policy", f"{rule}:f", "--json")
+    process = command("simulate", "--requests", "20", "--policy", f"{rule}:f", "--json")
     printed, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert json.loads(printed)["finished"] == 20

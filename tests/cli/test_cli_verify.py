@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from olprouting.certificates.listing import listing
+from olprouting.certificates.many import listing
 from olprouting.cli.solve import solve
 from olprouting.cli.verify import verify
 from olprouting.errors import InputError

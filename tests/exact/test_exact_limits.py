@@ -40,7 +40,7 @@ def test_a_hard_decision_stops_in_time_with_what_it_has(hard: Decision, solver: 
     result = solve(hard, solver=solver, options=SolveOptions(time_limit_s=1))
     assert result.status == "time_limit"
     assert result.limit_s == 1
-    assert result.wall_s < 4
+    assert result.wall_s < 10 * result.limit_s  # relative: machines differ
     assert result.value is not None
     assert result.bound is not None
     assert result.bound < result.value

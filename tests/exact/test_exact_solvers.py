@@ -45,7 +45,7 @@ def test_every_available_solver_solves_e2_and_keeps_its_limit(
         return  # refuses the hard one
     result = solve(hard, solver=name, options=SolveOptions(time_limit_s=0.5))
     assert result.stop_reason is StopReason.TIME_LIMIT
-    assert result.wall_s < 5
+    assert result.wall_s < 10 * result.limit_s  # relative: machines differ
 
 
 def test_a_known_solver_that_is_not_here_says_so(e2: Decision) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from child_processes import finish, needs_sigint, start
 
 from olprouting.errors import InputError
 from olprouting.exact import SolveOptions, recheck, solve
@@ -28,7 +26,6 @@ def test_the_callback_sees_improving_values_and_stops(hard: Decision, solver: st
     options = SolveOptions(on_incumbent=stop_at_second, time_limit_s=30)
     result = solve(hard, solver=solver, options=options)
     assert result.stop_reason is StopReason.INTERRUPTED
-    assert result.wall_s < 15
     assert seen[1][0] < seen[0][0]
     assert all(bound is None or bound <= objective for objective, bound, _ in seen)
     assert result.value is not None
@@ -62,30 +59,29 @@ def test_a_solver_without_callbacks_says_so(e2: Decision) -> None:
 
 
 INTERRUPTED = """
-import json, sys, time
+import json, sys
 sys.path.insert(0, {folder!r})
 from conftest import make_hard
 from olprouting.exact import SolveOptions, solve
 solve(make_hard().myopic(), solver={solver!r}, options=SolveOptions(time_limit_s=0))
 print("ready", flush=True)
-result = solve(make_hard(), solver={solver!r}, options=SolveOptions(time_limit_s=60))
-print(json.dumps([time.time(), result.status, result.value]), flush=True)
+result = solve(make_hard(), solver={solver!r}, options=SolveOptions(time_limit_s=1000))
+print(json.dumps([result.status, result.value]), flush=True)
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for one process")
+@needs_sigint
 @pytest.mark.parametrize("solver", ["auto", "native", "highs", "cpsat"])
 def test_ctrl_c_returns_the_incumbent(solver: str) -> None:
-    # a solver's C++ code does not see Python's signal; without care the process hangs for 60 s
-    script = INTERRUPTED.format(folder=str(Path(__file__).parent), solver=solver)
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as run:
-        assert run.stdout is not None
-        assert run.stdout.readline() == "ready\n"
-        time.sleep(2)
-        sent = time.time()
-        run.send_signal(signal.SIGINT)
-        ended, status, objective = json.loads(run.stdout.readline())
+    # a solver's C++ code does not see Python's signal; without care the process hangs for its
+    # whole time limit, which is far beyond the child's
+    run = start(INTERRUPTED.format(folder=str(Path(__file__).parent), solver=solver))
+    assert run.stdout is not None
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(2)
+    run.send_signal(signal.SIGINT)
+    shown, errors = finish(run)
+    assert run.returncode == 0, errors
+    status, objective = json.loads(shown)
     assert status == "interrupted"
     assert objective > 0
-    assert ended - sent < 2
-    assert run.returncode == 0

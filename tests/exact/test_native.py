@@ -177,7 +177,7 @@ def test_a_hard_decision_stops_in_time_with_what_it_has() -> None:
     hard = Decision(loads, np.full(8, 30), rng.integers(500, 6_000, size=40), gamma=0.86)
     result = solve(hard, solver="native", options=SolveOptions(time_limit_s=1))
     assert result.status == "time_limit"
-    assert result.wall_s < 3
+    assert result.wall_s < 10 * result.limit_s  # relative: machines differ
     assert result.value is not None
     assert result.bound is not None
     assert 0 <= result.bound < result.value
@@ -189,7 +189,7 @@ def test_thousands_of_free_slots_are_filled() -> None:
     empty = Decision(np.zeros((32, 1)), np.full(32, 128), sizes)
     result = solve(empty, solver="native", options=SolveOptions(time_limit_s=20))
     assert result.value is not None
-    assert result.wall_s < 60
+    assert result.wall_s < 10 * result.limit_s  # relative: machines differ
 
 
 def test_the_callback_stops_it(hard: Decision) -> None:

@@ -9,12 +9,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from olprouting.plots.axes import labelled, literal
-from olprouting.plots.heat_map import plot_heat_map
+from olprouting.plots.loads import plot_trajectories
+from olprouting.plots.parameters import plot_heat_map, plot_response
 from olprouting.plots.pareto import plot_pareto
 from olprouting.plots.performance_profile import plot_performance_profile
 from olprouting.plots.prices import plot_convergence, plot_price_map
-from olprouting.plots.response import plot_response
-from olprouting.plots.trajectories import plot_trajectories
 
 mpl.use("Agg")
 

@@ -12,7 +12,7 @@ from study_files import SMALL, tables, write
 
 from olprouting.errors import InputError
 from olprouting.studies import Results, read_study, run_study, study_report, study_status
-from olprouting.studies.outcome import CELLS, TABLES, Outcome
+from olprouting.studies.outcome import CELLS, TABLES, CellOutcome
 from olprouting.studies.store import Store
 
 
@@ -65,7 +65,7 @@ def test_a_flipped_bit_in_the_journal_never_changes_a_value(finished, tmp_path):
     before = Results.read(out).rows(CELLS)
     store = Store(tmp_path)
     for row in before:
-        store.add(Outcome(row["cell"], {CELLS: [row]}))
+        store.add(CellOutcome(row["cell"], {CELLS: [row]}))
     assert store.rows(CELLS) == before
     whole = store.journal.read_bytes()
     for place in np.random.default_rng(0).integers(8 * len(whole), size=150).tolist():
@@ -85,7 +85,7 @@ def test_a_damaged_part_is_named_and_is_all_that_is_computed_again(finished, tmp
     shutil.rmtree(first)
     for half in (rows[:6], rows[6:]):
         for row in half:
-            store.add(Outcome(row["cell"], {CELLS: [row], "timing": [{"cell": row["cell"]}]}))
+            store.add(CellOutcome(row["cell"], {CELLS: [row], "timing": [{"cell": row["cell"]}]}))
         store.gather()
     cells = first / "cells.parquet"
     cells.write_bytes(cells.read_bytes()[:-1])

@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING
@@ -14,29 +13,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from child_processes import COMMAND_LINE, finish, start
 from study_files import CLIPPED, SMALL, tables, write
 
 import olprouting as olp
 from olprouting.errors import InputError
 from olprouting.locks import only_writer
 from olprouting.studies import Results, measure, read_study, run_study, study_status
-from olprouting.studies.outcome import CELLS, Outcome
+from olprouting.studies.outcome import CELLS, CellOutcome
 from olprouting.studies.store import Store
 
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 
 def command(*arguments: str | Path) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "olprouting", "study", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    return start(COMMAND_LINE, "study", *map(str, arguments), start_new_session=True)
 
 
 def starts(folder: Path) -> int:
@@ -146,7 +141,7 @@ def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(rule_study, tmp_path)
     process = command("run", file, "--out", out, "--jobs", "2")
     wait_for(lambda: starts(tmp_path) >= 6, process)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all processes at once
-    shown, errors = process.communicate(timeout=60)
+    shown, errors = finish(process)
     assert process.returncode == 130, errors
     assert "of 20 cells finished, 0 failed" in shown
     assert "Traceback" not in errors
@@ -163,7 +158,7 @@ def test_a_journal_that_was_cut_off_is_read_up_to_its_last_whole_line(small, tmp
     part = next((tmp_path / "out" / "parts").iterdir())
     store = Store(tmp_path / "out")
     for row in Results.read(tmp_path / "out").rows(CELLS)[:6]:
-        store.add(Outcome(row["cell"], {CELLS: [row]}))
+        store.add(CellOutcome(row["cell"], {CELLS: [row]}))
     shutil.rmtree(part)
     store.journal.write_bytes(store.journal.read_bytes()[:-20])
     assert study_status(tmp_path / "out").finished == 5

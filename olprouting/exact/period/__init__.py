@@ -1,4 +1,4 @@
-"""Floor 2, one period of the batch/KV model: its arrays, and the check of starts and prices."""
+"""One period of the batch/KV model: its arrays, and the check of starts and prices."""
 
 from olprouting.exact.period.check_period import (
     PeriodCheck,

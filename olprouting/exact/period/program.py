@@ -11,8 +11,9 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyomo.environ as pyo
+import pyomo.core as pyo
 
+from olprouting.exact.formulations import Formulation
 from olprouting.instances import Sense
 from olprouting.models import period_integer
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-class PeriodProgram:
+class PeriodProgram(Formulation):
     """A period's program as backends take it (see `olprouting.exact.formulations`).
 
     Parameters

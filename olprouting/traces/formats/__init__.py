@@ -1,28 +1,45 @@
-"""Trace file formats, one file each, recognised by content."""
+"""Trace file formats, recognised by content."""
 
 from __future__ import annotations
 
 import codecs
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from olprouting.errors import InputError, unknown_name
 from olprouting.traces.formats._batches import header
 from olprouting.traces.formats._csv import CR_ALONE
 from olprouting.traces.formats._json import is_json, why_unknown
 from olprouting.traces.formats._table import TableFormat
-from olprouting.traces.formats.azure import AZURE
-from olprouting.traces.formats.burstgpt import BURSTGPT
 from olprouting.traces.formats.burstgpt_sample import BURSTGPT_SAMPLE
-from olprouting.traces.formats.generic import GENERIC
-from olprouting.traces.formats.mooncake import MOONCAKE
-from olprouting.traces.formats.own import OWN
-from olprouting.traces.formats.qwen_bailian import QWEN_BAILIAN
-from olprouting.traces.formats.splitwise import SPLITWISE
-from olprouting.traces.formats.vidur import VIDUR
+from olprouting.traces.formats.known import (
+    AZURE,
+    BURSTGPT,
+    GENERIC,
+    MOONCAKE,
+    OWN,
+    QWEN_BAILIAN,
+    SPLITWISE,
+    VIDUR,
+)
 
 if TYPE_CHECKING:
+    from olprouting.traces._raw import RawTrace
     from olprouting.traces._source import Source
-    from olprouting.traces.formats._format import TraceFormat
+
+
+class TraceFormat(Protocol):
+    """A file format that holds a trace."""
+
+    @property
+    def name(self) -> str:
+        """What `read_trace(format=...)` calls it."""
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the first bytes look like this format."""
+
+    def read(self, source: Source, time_unit: str | None) -> RawTrace:
+        """Read every row; `time_unit` replaces the format's own unit of time."""
+
 
 # The first that recognises a file reads it: siblings with a mark of their own stand before the
 # plain ones.

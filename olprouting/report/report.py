@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from olprouting.files import drawn, figure_of, write_parts
-from olprouting.page import Section, fragment, page, png, table_html
+from olprouting.report.page import Section, fragment, page, png, table_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

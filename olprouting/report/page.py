@@ -76,7 +76,7 @@ def _rendered(template: str, **values: Any) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("olprouting"),
+        loader=PackageLoader("olprouting.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
