@@ -21,6 +21,7 @@ PACKAGES = (
     ),
     "olprouting.exact.period",
     "olprouting.forecasts.learned",
+    "olprouting.parameters",
 )
 
 

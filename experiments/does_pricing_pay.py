@@ -17,9 +17,10 @@ import typer
 from priced_devices import PricedDevices
 
 import olprouting as olp
-from olprouting.price_report import RunOutcome, poisson_by_period, require_equal_limits
+from olprouting.price_report import RunOutcome, require_equal_limits
 from olprouting.prices import ClippedRewardsWarning
 from olprouting.studies.summary import t_interval
+from olprouting.traces import poisson_by_period
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

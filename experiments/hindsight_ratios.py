@@ -28,8 +28,8 @@ from olprouting.hindsight import certified_ratio, hindsight
 from olprouting.instances import WEIGHT_SETS
 from olprouting.plots.axes import axes_or_new, colour
 from olprouting.policies.period_rule import PastLastPeriodWarning
-from olprouting.price_report import collected_reward, poisson_by_period
-from olprouting.traces import profile_names
+from olprouting.price_report import collected_reward
+from olprouting.traces import poisson_by_period, profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

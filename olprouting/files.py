@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    Draw = Callable[[], Axes | Figure]
     Part = str | pd.DataFrame | Callable[[Path], object]
 
 
@@ -103,15 +104,16 @@ def write_parquet(table: pa.Table, path: Path) -> None:
         pq.write_table(table, file)
 
 
-def drawn(plot: Callable[[], Axes | Figure]) -> Callable[[Path], None]:
+def drawn(plot: Draw) -> Callable[[Path], None]:
     """Return a part of a result that is drawn when it is written: after the numbers are safe."""
+    return lambda path: figure_of(plot).savefig(path, dpi=150)
 
-    def write(path: Path) -> None:
-        figure = plot().get_figure(root=True)
-        assert figure is not None
-        figure.savefig(path, dpi=150)
 
-    return write
+def figure_of(plot: Draw) -> Figure:
+    """Draw, and return the figure."""
+    figure = plot().get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:

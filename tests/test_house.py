@@ -11,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "olprouting"
 
-TWICE_FOR_NOW = {"Lookahead", "State", "Workload"}
+TWICE_FOR_NOW = {"State"}
 """Names whose rooms are being rebuilt; nothing may be added."""
 
 

@@ -19,7 +19,8 @@ from olprouting.gaps import measure_gaps
 from olprouting.hindsight import hindsight, hindsight_imbalance, schedule_fault
 from olprouting.instances import WEIGHT_SETS, Cluster, Decision, StepTime, Trace
 from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
-from olprouting.price_report import measure_prices, poisson_by_period
+from olprouting.price_report import measure_prices
+from olprouting.traces import poisson_by_period
 
 PERIOD = PeriodOptions(periods=40, t1=30, t2=6)
 OPTIONS = PolicyOptions(horizon=4, r_max=3, period=PERIOD, ties="index")

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olprouting.cli import options as o
-from olprouting.cli import period_options as p
+from olprouting.cli.command import command, option, take
 from olprouting.cli.hindsight_imbalance import least_imbalance
 from olprouting.cli.saving import Saving, own_folder
 from olprouting.cli.tables import print_table
 from olprouting.errors import Failures, InputError, unknown_name
+from olprouting.options import (
+    ClusterOptions,
+    HindsightOptions,
+    PeriodOptions,
+    PolicyOptions,
+    WorkloadOptions,
+)
 
 if TYPE_CHECKING:
     from olprouting.hindsight import CertifiedRatio, HindsightResult
     from olprouting.instances import Cluster, Trace
-    from olprouting.policies import PolicyOptions
     from olprouting.progress import OnProgress
 
 DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
@@ -35,25 +41,21 @@ ObjectiveOption = Annotated[
     ),
 ]
 RequestsOption = Annotated[
-    int | None,
-    typer.Option(min=1, help="Use the first so many requests.", show_default="300; imbalance: 9"),
+    int | None, option(WorkloadOptions, "requests", show_default="300; imbalance: 9")
 ]
 DevicesOption = Annotated[
     int | None,
-    typer.Option(
-        "--devices",
-        "--workers",
-        min=1,
+    option(
+        *(ClusterOptions, "workers", "--devices", "--workers"),
         help="Devices G, all alike.",
         show_default="4; imbalance: 2",
     ),
 ]
 SlotsOption = Annotated[
     int | None,
-    typer.Option(min=1, help="Slots per device B.", show_default="16; imbalance: 2"),
+    option(ClusterOptions, "slots", help="Slots per device B.", show_default="16; imbalance: 2"),
 ]
-KvOption = Annotated[int, typer.Option(min=1, help="KV tokens per device M.")]
-LastPeriodOption = Annotated[int, typer.Option(min=1, help="T, the last period.")]
+KvOption = Annotated[int, option(ClusterOptions, "kv_tokens", help="KV tokens per device M.")]
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
@@ -61,33 +63,27 @@ PoliciesOption = Annotated[
         show_default=False,
     ),
 ]
-TimeLimitOption = Annotated[
-    float, typer.Option(min=0.0, help="Seconds for the search; the proof comes on top.")
-]
-GapOption = Annotated[
-    float, typer.Option(min=0.0, help="Stop when bound and schedule are that close.")
+Period = Annotated[
+    PeriodOptions,
+    take("weights", "t1", "t2", "periods", periods={"help": "T, the last period."}),
 ]
 
 
+@command
 def hindsight(
     context: typer.Context,
+    *,
     objective: ObjectiveOption = "reward",
-    trace: o.TraceOption = o.DEFAULT_TRACE,
-    columns: o.ColumnsOption = None,
+    workload: Annotated[WorkloadOptions, o.by_period()],
     requests: RequestsOption = None,
-    weights: p.WeightsOption = "tail-latency",
-    t1: p.T1Option = 400.0,
-    t2: p.T2Option = 49.0,
     devices: DevicesOption = None,
     slots: SlotsOption = None,
     kv_tokens: KvOption = 20_000,
-    rate: p.RateOption = 0.4,
-    periods: LastPeriodOption = 1000,
+    period: Period,
     policies: PoliciesOption = None,
-    time_limit: TimeLimitOption = 60.0,
-    gap: GapOption = 0.01,
+    search: Annotated[HindsightOptions, take("time_limit_s", "gap")],
     seed: o.SeedOption = 0,
-    out: p.OutOption = None,
+    out: o.FolderOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
     """Bound what any router could have achieved on a trace, show a run close to it, rate policies.
@@ -103,16 +99,17 @@ def hindsight(
         usual if value is None else value
         for value, usual in zip(given, DEFAULTS[objective], strict=True)
     )
+    workload = replace(workload, requests=requests)
     names = o.names(policies)
     if objective == "imbalance":
         _refuse_given(context, OF_THE_REWARD)
         from olprouting.instances import Cluster
 
         least_imbalance(
-            p.poisson_workload(trace, requests, rate, None, seed, columns),
+            o.load_workload(workload, seed).trace,
             Cluster.homogeneous(devices, slots),
             names,
-            time_limit_s=time_limit,
+            time_limit_s=search.time_limit_s,
             seed=seed,
             folder=None if out is None else own_folder(context, out),
             as_json=as_json,
@@ -123,26 +120,24 @@ def hindsight(
     from olprouting.engine.arguments import check_policy
     from olprouting.hindsight import hindsight as bound_and_schedule
     from olprouting.instances import Cluster
-    from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
+    from olprouting.policies import make_policy
 
     cluster = Cluster.homogeneous(devices, slots, kv_tokens=kv_tokens)
-    period = PeriodOptions(weights=p.parse_weights(weights), t1=t1, t2=t2, periods=periods)
     options = PolicyOptions(period=period)
     for name in names:  # what cannot run is an error now, not after the search
         policy = make_policy(name, devices, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
-    workload = p.poisson_workload(trace, requests, rate, None, seed, columns)
+    trace = o.load_workload(workload, seed).trace
     announce_compilation()
     with progress_bar() as advance:
         found = bound_and_schedule(
-            workload,
+            trace,
             cluster,
             period.weights,
-            periods=periods,
-            t1=t1,
-            t2=t2,
-            time_limit_s=time_limit,
-            gap=gap,
+            periods=period.periods,
+            t1=period.t1,
+            t2=period.t2,
+            **asdict(search),
             seed=seed,
             on_progress=advance,
         )
@@ -155,7 +150,7 @@ def hindsight(
             try:
                 for name in names:
                     with failures.kept():
-                        runs.append(_rated(name, workload, cluster, options, found, seed, advance))
+                        runs.append(_rated(name, trace, cluster, options, found, seed, advance))
             except KeyboardInterrupt:
                 interrupted = True
     if as_json:

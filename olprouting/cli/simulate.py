@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from olprouting.cli import options as o
+from olprouting.cli.command import command, take
 from olprouting.cli.saving import Saving, own_file
 from olprouting.cli.tables import read_table
 from olprouting.errors import PolicyError
 from olprouting.files import write_table
+from olprouting.options import (
+    BidPriceOptions,
+    ClockOptions,
+    ClusterOptions,
+    ForecastOptions,
+    KvOptions,
+    PolicyOptions,
+    RunOptions,
+)
 
 if TYPE_CHECKING:
     from olprouting.engine import SimulationResult
@@ -38,65 +49,30 @@ ReplayOption = Annotated[
     Path | None,
     typer.Option(help="Repeat the admissions of a --requests-out file.", show_default=False),
 ]
-DelayOption = Annotated[int, typer.Option(min=0, help="Age of loads and counts, in iterations.")]
-ClockOption = Annotated[
-    str,
-    typer.Option(help="barrier (workers step together) or independent (each at its own pace)."),
+Rules = Annotated[
+    PolicyOptions,
+    take(
+        *("horizon", "beta", "gamma", "r_max", "s_greedy", "br_growth", "subset_search", "growth"),
+        *("ties", "solver", "formulation", "time_limit_s"),
+    ),
 ]
-KernelOption = Annotated[
-    str, typer.Option(help="decode, or mixed: an iteration of prefill before the first token.")
-]
-KvTokensOption = Annotated[
-    int | None, typer.Option(min=1, help="KV limit per worker, tokens.", show_default=False)
-]
-KvModeOption = Annotated[
-    str, typer.Option(help="How KV is counted: tokens, blocks, or reserve (prompt + longest).")
-]
-PeriodsOption = Annotated[
-    int | None, typer.Option(min=1, help="Stop after period T.", show_default=False)
-]
-MaxIterationsOption = Annotated[
-    int | None, typer.Option(min=0, help="Stop after so many iterations.", show_default=False)
-]
-TimeLimitOption = Annotated[float, typer.Option(min=0.0, help="Seconds per solve of exact.")]
+Running = Annotated[RunOptions, take("signal_delay", "periods", "max_iterations")]
 
 
+@command
 def simulate(
     context: typer.Context,
+    *,
     policy: PolicyOption = "br0",
-    trace: o.TraceOption = o.DEFAULT_TRACE,
-    columns: o.ColumnsOption = None,
-    workers: o.WorkersOption = 8,
-    slots: o.SlotsOption = 72,
-    requests: o.RequestsOption = None,
-    waiting: o.WaitingOption = 32,
-    arrivals: o.ArrivalsOption = "backlog",
-    horizon: o.HorizonOption = 80,
-    beta: o.BetaOption = 43.0,
-    gamma: o.GammaOption = 0.86,
-    r_max: o.RMaxOption = 4,
-    s_greedy: o.SGreedyOption = 7,
-    br_growth: o.BrGrowthOption = "frozen",
-    subset_search: o.SearchOption = "auto",
-    growth: o.GrowthOption = "growing",
-    forecast: o.ForecastOption = "oracle",
-    projection: o.ProjectionOption = "cutoff",
-    history: o.HistoryOption = 0,
-    refresh: o.RefreshOption = "iteration",
-    signal_delay: DelayOption = 0,
-    ties: o.TiesOption = "random",
-    solver: o.SolverOption = "auto",
-    formulation: o.FormulationOption = None,
-    time_limit: TimeLimitOption = 10.0,
-    clock: ClockOption = "barrier",
-    kernel: KernelOption = "decode",
-    kv_tokens: KvTokensOption = None,
-    kv_mode: KvModeOption = "tokens",
-    oversize: o.OversizeOption = "error",
-    step_time: o.StepTimeOption = "balance-authors",
-    reject_after: o.RejectAfterOption = None,
-    periods: PeriodsOption = None,
-    max_iterations: MaxIterationsOption = None,
+    workload: o.RequestsReleased,
+    cluster: Annotated[ClusterOptions, take("workers", "slots", "kv_tokens", "step_time")],
+    rules: Rules,
+    bid_price: Annotated[BidPriceOptions, take("reject_after")],
+    forecast: Annotated[ForecastOptions, take("forecast")],
+    projecting: o.Projecting,
+    time: Annotated[ClockOptions, take("clock", "kernel")],
+    running: Running,
+    kv: Annotated[KvOptions, take("mode", "oversize")],
     seed: o.SeedOption = 0,
     series: SeriesOption = None,
     every: EveryOption = 1,
@@ -107,59 +83,41 @@ def simulate(
     """Replay a trace under a routing rule and report every metric of the run."""
     from olprouting.traces.writing import writable_target
 
-    read = (trace, replay, forecast.removeprefix("learned:"), policy.rpartition(":")[0])
+    model = forecast.name.removeprefix("learned:")
+    read = (workload.source, replay, model, policy.rpartition(":")[0])
     if series is not None:
         series = own_file(context, writable_target(series), (*read, requests_out))
     if requests_out is not None:
         requests_out = own_file(context, writable_target(requests_out), read)
     from olprouting.cli.progress import announce_compilation, progress_bar
-    from olprouting.engine import KvOptions, replay_policy
+    from olprouting.engine import replay_policy
     from olprouting.engine import simulate as run
     from olprouting.forecasts import make_forecast
-    from olprouting.policies import BidPriceOptions, ExactPolicy, PolicyOptions, make_policy
+    from olprouting.policies import ExactPolicy, make_policy
 
-    rule_options = PolicyOptions(
-        ties=ties,
-        horizon=horizon,
-        beta=beta,
-        gamma=gamma,
-        r_max=r_max,
-        s_greedy=s_greedy,
-        br_growth=br_growth,
-        subset_search=subset_search,
-        solver=solver,
-        formulation=formulation,
-        time_limit_s=time_limit,
-        growth=growth,
-        bid_price=BidPriceOptions(reject_after=reject_after),
-    )
-    if replay is not None:
-        trace, arrivals, columns = str(replay), "recorded", None  # as we have written them
-    workload = o.load_workload(trace, requests, arrivals, waiting, seed, history, columns=columns)
+    if replay is not None:  # as we have written them
+        workload = replace(workload, source=str(replay), arrivals="recorded", columns=None)
+    trace, history, backlog = o.load_workload(workload, seed)
     rule = (
-        make_policy(policy, workers, rule_options)
+        make_policy(policy, cluster.workers, replace(rules, bid_price=bid_price))
         if replay is None
         else replay_policy(read_table(replay))
     )
-    known = make_forecast(forecast, workload.history, horizon=horizon, seed=seed)
+    known = make_forecast(forecast.name, history, horizon=rules.horizon, seed=seed)
     announce_compilation()
     try:
         with progress_bar() as advance:
             result = run(
-                workload.trace,
-                o.make_cluster(workers, slots, step_time, kv_tokens),
+                trace,
+                cluster.cluster(),
                 rule,
-                backlog=workload.backlog,
+                backlog=backlog,
                 forecast=known,
-                projection=projection,
-                refresh=refresh,
-                signal_delay=signal_delay,
-                clock=clock,
-                kernel=kernel,
-                kv=KvOptions(mode=kv_mode, oversize=oversize),
-                periods=periods,
+                **asdict(projecting),
+                **asdict(time),
+                **asdict(running),
+                kv=kv,
                 seed=seed,
-                max_iterations=max_iterations,
                 series_every=every if series is not None else None,
                 on_progress=lambda done, total: advance(rule.name, done, total),
             )

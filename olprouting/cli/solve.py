@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olprouting.cli.options import read_text
+from olprouting.cli.command import option
 from olprouting.cli.saving import FOR_VERIFY, Saving, own_file, refuse_same
 from olprouting.errors import InputError
 from olprouting.files import write_text
+from olprouting.options import PolicyOptions
 
 if TYPE_CHECKING:
     from olprouting.instances import (
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
         Result,
     )
 
+SolverOption = Annotated[
+    str,
+    option(PolicyOptions, "solver", help="Solver; `olprouting doctor` lists them.", panel=""),
+]
+
 
 def solve(
     context: typer.Context,
@@ -30,7 +36,7 @@ def solve(
         Path,
         typer.Argument(help="A decision (olprouting/decision/1) or period (.../period/1), JSON."),
     ],
-    solver: Annotated[str, typer.Option(help="Solver; `olprouting doctor` lists them.")] = "auto",
+    solver: SolverOption = PolicyOptions.solver,
     formulation: Annotated[
         str | None,
         typer.Option(help="Decision: size-class or assignment; default: the solver's."),
@@ -65,6 +71,7 @@ def solve(
     from olprouting import exact
     from olprouting.exact import SolveOptions
     from olprouting.instances import Decision, PeriodProblem, StopReason
+    from olprouting.instances.documents import read_text
 
     text = read_text(file)
     if out is not None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
+
+import typer
 
 from olprouting.errors import InputError
 
@@ -11,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+
+    from olprouting.report import Report
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -29,6 +34,37 @@ def read_table(path: Path) -> pd.DataFrame:
         return pd.read_csv(path, float_precision="round_trip")
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the table: {error}") from None
+
+
+def show_report(report: Report, *, as_json: bool) -> None:
+    """Print what a question found: tables and findings on stdout, notes on stderr.
+
+    Parameters
+    ----------
+    report
+        The report.
+    as_json
+        Whether its document is printed instead.
+    """
+    if as_json:
+        typer.echo(json.dumps(report.to_document()))
+    else:
+        _print_report(report)
+    for warning in report.warnings():
+        typer.secho(f"WARNING: {warning}", err=True, bold=True)
+
+
+def _print_report(report: Report) -> None:
+    if heading := report.heading():
+        typer.echo(heading)
+    for table in report.tables():
+        print_table(table.title, table.labels, table.columns, table.caption)
+    for finding in report.findings():
+        typer.echo(finding)
+    for note in report.notes():
+        typer.echo(f"note: {note}", err=True)
+    if report.interrupted:
+        typer.echo("interrupted: the tables hold what was finished", err=True)
 
 
 def print_table(

@@ -8,14 +8,17 @@ from __future__ import annotations
 import json
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict
-from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from olprouting.cli import options as o  # noqa: TC001 - typer reads the annotations
+from olprouting.cli import options as o
+from olprouting.cli.command import command, take
 from olprouting.cli.saving import own_file
+from olprouting.errors import InputError
+from olprouting.options import ReadingOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -39,17 +42,7 @@ TraceArgument = Annotated[
         help="A file, folder or pattern, - for standard input, or a known trace.",
     ),
 ]
-FormatOption = Annotated[
-    str | None, typer.Option("--format", help="File format, if content does not tell it.")
-]
-UnitOption = Annotated[
-    str | None, typer.Option(help="Unit of numeric times: s, ms, us or ns (default: the format's).")
-]
-ZeroOption = Annotated[
-    str, typer.Option(help="Requests with 0 output tokens: drop, keep (as 1 token) or error.")
-]
-StartOption = Annotated[float, typer.Option(help="Leave out the first seconds.")]
-DurationOption = Annotated[float | None, typer.Option(help="Read only so many seconds.")]
+Reading = Annotated[ReadingOptions, take(*ReadingOptions.parameters)]
 
 
 @traces_app.command("list")
@@ -73,23 +66,18 @@ def list_traces(as_json: o.JsonOption = False) -> None:
 
 
 @traces_app.command()
+@command
 def info(
     trace: TraceArgument,
-    file_format: FormatOption = None,
-    columns: o.ColumnsOption = None,
-    time_unit: UnitOption = None,
-    zero_output: ZeroOption = "drop",
-    start_s: StartOption = 0.0,
-    duration_s: DurationOption = None,
+    *,
+    reading: Reading,
     seed: o.SeedOption = 0,
     as_json: o.JsonOption = False,
 ) -> None:
     """Show what a trace looks like and what reading it did."""
     from olprouting.traces.summary import summarise
 
-    found, source = _load(
-        trace, seed, file_format, columns, time_unit, zero_output, start_s, duration_s
-    )
+    found, source = _load(trace, seed, reading)
     summary = summarise(found)
     if as_json:
         print(json.dumps(_info(summary, source), indent=2))  # noqa: T201 - stdout is the product
@@ -98,16 +86,13 @@ def info(
 
 
 @traces_app.command()
+@command
 def convert(
     context: typer.Context,
     trace: TraceArgument,
     out: Annotated[Path, typer.Argument(help="Target: .csv, .csv.gz or .parquet.")],
-    file_format: FormatOption = None,
-    columns: o.ColumnsOption = None,
-    time_unit: UnitOption = None,
-    zero_output: ZeroOption = "drop",
-    start_s: StartOption = 0.0,
-    duration_s: DurationOption = None,
+    *,
+    reading: Reading,
     seed: o.SeedOption = 0,
     poisson: Annotated[
         float | None, typer.Option(metavar="RATE", help="Replace arrivals: Poisson, per second.")
@@ -130,7 +115,7 @@ def convert(
     from olprouting.traces.writing import writable_target, write_trace
 
     own_file(context, writable_target(out), (trace,))
-    found, _ = _load(trace, seed, file_format, columns, time_unit, zero_output, start_s, duration_s)
+    found, _ = _load(trace, seed, reading)
     found = filters.limit_tokens(
         found,
         max_prompt_tokens=max_prompt_tokens,
@@ -164,34 +149,16 @@ def fetch(
     print(path)  # noqa: T201 - stdout is the product
 
 
-def _load(
-    trace: str,
-    seed: int,
-    file_format: str | None,
-    columns: str | None,
-    time_unit: str | None,
-    zero_output: str,
-    start_s: float,
-    duration_s: float | None,
-) -> tuple[Trace, TraceFile | None]:
-    from olprouting.errors import InputError
+def _load(trace: str, seed: int, reading: ReadingOptions) -> tuple[Trace, TraceFile | None]:
     from olprouting.traces import catalogue
     from olprouting.traces.profiles import profile_names
     from olprouting.traces.reading import read_with_source
 
     if trace in profile_names():
-        if file_format or columns or time_unit or start_s or duration_s is not None:
+        if replace(reading, zero_output=ReadingOptions.zero_output) != ReadingOptions():
             raise InputError(f"{trace} is drawn, not read: reading options apply to files only")
         return catalogue.resolve(trace, seed=seed), None
-    return read_with_source(
-        catalogue.locate(trace),
-        file_format,
-        columns=columns,
-        time_unit=time_unit,
-        zero_output=zero_output,  # type: ignore[arg-type]  # the reader refuses other words
-        start_s=start_s,
-        duration_s=duration_s,
-    )
+    return read_with_source(catalogue.locate(trace), **asdict(reading))
 
 
 def _catalogue_rows() -> list[dict[str, Any]]:

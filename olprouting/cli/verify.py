@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from olprouting.cli.options import read_text
 from olprouting.errors import InputError
 
 
@@ -43,6 +42,7 @@ def verify(
     # imported here: it takes its time, and `olprouting --help` must not wait for it
     from olprouting.certificates import DoesNotHoldError
     from olprouting.certificates import verify as check
+    from olprouting.instances.documents import read_text
 
     if file.suffix == ".jsonl":
         if instance is not None:
@@ -69,6 +69,7 @@ def verify(
 def _verify_lines(file: Path, *, strict: bool, as_json: bool) -> None:
     from olprouting.certificates import verify_lines
     from olprouting.cli.progress import progress_bar
+    from olprouting.instances.documents import read_text
 
     text = read_text(file)
     with progress_bar() as advance:

@@ -1,7 +1,5 @@
 """The engine: run a trace under a routing rule, by either of two clocks."""
 
-from olprouting.engine.arguments import Clock
-from olprouting.engine.kv_options import KvMode, KvOptions, Oversize
 from olprouting.engine.metrics import (
     KvMetrics,
     Metrics,
@@ -12,6 +10,7 @@ from olprouting.engine.metrics import (
 from olprouting.engine.replay import replay_policy
 from olprouting.engine.result import SimulationResult
 from olprouting.engine.simulate import DecisionEvent, simulate
+from olprouting.options import Clock, KvMode, KvOptions, Oversize
 
 __all__ = [
     "Clock",

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from olprouting.engine.kv_options import KvMode
 from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
 from olprouting.errors import InputError, member_named, shown
 from olprouting.forecasts import LengthForecast
-from olprouting.instances._checks import MAX_WHOLE
+from olprouting.options import Clock, KvMode, Projection
+from olprouting.parameters import MAX_WHOLE
 
 if TYPE_CHECKING:
-    from olprouting.engine.kv_options import KvOptions
     from olprouting.forecasts import Forecast
     from olprouting.instances import Cluster, Trace
+    from olprouting.options import KvOptions
     from olprouting.policies.policy import Policy
-
-
-class Clock(StrEnum):
-    """When workers run their steps."""
-
-    BARRIER = "barrier"
-    """All together, as long as the slowest needs."""
-    INDEPENDENT = "independent"
-    """Each by itself, as long as it needs."""
-
-
-class Projection(StrEnum):
-    """How loads are projected from forecasts that change with age."""
-
-    CUTOFF = "cutoff"
-    """A request counts in full until its expected remaining time is over (the paper's plug-in)."""
-    EXPECTED = "expected"
-    """A request counts at every offset by the probability that it is still active."""
 
 
 def parse_clock(clock: Clock | str) -> Clock:

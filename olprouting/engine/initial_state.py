@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.compiling import as_records
-from olprouting.engine.kv_options import KvMode, Oversize
 from olprouting.engine.state import (
     NOW,
     REQUEST,
@@ -22,11 +21,12 @@ from olprouting.engine.state import (
 )
 from olprouting.errors import InputError, shown
 from olprouting.instances._checks import require_memory
+from olprouting.options import KvMode, Oversize
 
 if TYPE_CHECKING:
-    from olprouting.engine.kv_options import KvOptions
     from olprouting.forecasts.live_kernels import LiveForecast
     from olprouting.instances import Cluster, Trace
+    from olprouting.options import KvOptions
 
     Ints = npt.NDArray[np.int64]
 

@@ -11,8 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.engine.arguments import (
-    Clock,
-    Projection,
     check_clock,
     check_forecast,
     check_numbers,
@@ -22,13 +20,13 @@ from olprouting.engine.arguments import (
     release_mode,
 )
 from olprouting.engine.initial_state import new_state
-from olprouting.engine.kv_options import KvMode, KvOptions
 from olprouting.engine.policy_failure import policy_failure
 from olprouting.engine.result import SimulationResult, collect
 from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
 from olprouting.errors import InputError, PolicyError
 from olprouting.forecasts import LengthForecast, Oracle
 from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
+from olprouting.options import Clock, KvMode, KvOptions, Projection
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:

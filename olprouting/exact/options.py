@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from olprouting.errors import InputError
+from olprouting.options import PolicyOptions
 
 if TYPE_CHECKING:
     from olprouting.instances import Assignment
 
-DEFAULT_SOLVER = "auto"
+DEFAULT_SOLVER = PolicyOptions.solver
 """Who solves where nobody is named: in Python, on the command line and in studies."""
 
 OnIncumbent = Callable[[int | float, int | float | None, float], bool | None]

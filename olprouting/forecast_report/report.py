@@ -2,78 +2,125 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from olprouting.files import drawn, write_parts
 from olprouting.forecast_report.quality import AgeCoverage, CalibrationBin, ForecastQuality
+from olprouting.report import Report, Table, frame_of, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     import pandas as pd
     from matplotlib.figure import Figure
 
-SCHEMA = "olprouting/forecasts/1"
+    from olprouting.files import Draw
 
 
-@dataclass(frozen=True, eq=False)
-class ForecastReport:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ForecastReport(Report):
     """How well several forecasters foresee completions on one trace.
 
     Attributes
     ----------
-    settings
-        What was asked, as plain values: trace, split, horizon, seed, versions.
     forecasts
         One entry per forecaster.
     calibration
         One entry per forecaster and bin of its probability.
     coverage
         One entry per forecaster and bin of ages.
-    interrupted
-        Whether Ctrl-C ended the evaluation; what is here is complete in itself.
-    failures
-        One line per forecaster that could not be judged.
+    settings, interrupted, failures
+        See `Report`; a forecaster that could not be judged is a failure.
     """
 
-    settings: dict[str, Any]
+    stem = "forecasts"
+    schema = "olprouting/forecasts/1"
+    title = "Forecasts of completions"
+
     forecasts: tuple[ForecastQuality, ...]
     calibration: tuple[CalibrationBin, ...]
     coverage: tuple[AgeCoverage, ...]
-    interrupted: bool
-    failures: tuple[str, ...] = ()
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per forecaster."""
-        return _frame(ForecastQuality, self.forecasts)
+    def heading(self) -> str:
+        """Return in a line what was asked."""
+        asked = self.settings
+        return (
+            f"{asked['trace']}: {asked['train_requests']} requests train, "
+            f"{asked['test_requests']} test, {asked['queries']} queries, "
+            f"horizon {asked['horizon']}"
+        )
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return one row per forecaster, and one per forecaster and bin."""
+        return {
+            "forecasts": frame_of(ForecastQuality, self.forecasts),
+            "calibration": self.calibration_frame(),
+            "coverage": self.coverage_frame(),
+        }
 
     def calibration_frame(self) -> pd.DataFrame:
         """Return one row per forecaster and bin of its probability."""
-        return _frame(CalibrationBin, self.calibration)
+        return frame_of(CalibrationBin, self.calibration)
 
     def coverage_frame(self) -> pd.DataFrame:
         """Return one row per forecaster and bin of ages."""
-        return _frame(AgeCoverage, self.coverage)
+        return frame_of(AgeCoverage, self.coverage)
+
+    def results(self) -> dict[str, Any]:
+        """Return all entries as plain JSON types."""
+        return {
+            "forecasts": [asdict(entry) for entry in self.forecasts],
+            "calibration": [asdict(entry) for entry in self.calibration],
+            "coverage": [asdict(entry) for entry in self.coverage],
+        }
 
     def summary(self) -> str:
         """Return one aligned line per forecaster."""
         columns = ["forecast", "auc", "mae_finisher_tokens", "calibration_error", "bias_tokens"]
         return str(self.to_frame()[[*columns, "covered_share"]].to_string(index=False))
 
-    def to_document(self) -> dict[str, Any]:
-        """Return everything as plain JSON types."""
-        return {
-            "schema": SCHEMA,
-            "settings": self.settings,
-            "interrupted": self.interrupted,
-            "failures": list(self.failures),
-            "forecasts": [asdict(entry) for entry in self.forecasts],
-            "calibration": [asdict(entry) for entry in self.calibration],
-            "coverage": [asdict(entry) for entry in self.coverage],
-        }
+    def tables(self) -> tuple[Table, ...]:
+        """Return accuracy, calibration and coverage."""
+        rows = self.forecasts
+        accuracy = Table(
+            "Accuracy of forecasts",
+            {"forecast": [row.forecast for row in rows]},
+            {
+                "AUC": [text_of(row.auc, ".3f") for row in rows],
+                "MAE": [text_of(row.mae_finisher_tokens, ".1f") for row in rows],
+                "ECE": [f"{row.calibration_error:.3f}" for row in rows],
+                "bias": [f"{row.bias_tokens:+.1f}" for row in rows],
+                "covered": [f"{row.covered_share:.1%}" for row in rows],
+                "fit s": [f"{row.fit_s:.2f}" for row in rows],
+                "query us": [f"{row.predict_us:.2f}" for row in rows],
+            },
+            "AUC and calibration error (ECE) of P(r <= H); MAE in tokens where r <= H; "
+            "bias of E min(r, H+1) in tokens",
+        )
+        calibrated = _by_bin(
+            "Share that finished within the window, by forecast probability",
+            [
+                (each.forecast, f"{each.from_probability:g}", each.observed_share)
+                for each in self.calibration
+            ],
+            "calibrated where a share lies between the heads of its column and the next",
+        )
+        covered = _by_bin(
+            "Share answered from history of their own, by age",
+            [
+                (each.forecast, str(each.from_age_tokens), each.covered_share)
+                for each in self.coverage
+            ],
+            "age in tokens, from the head of the column",
+        )
+        return accuracy, calibrated, covered
+
+    def notes(self) -> tuple[str, ...]:
+        """Return why there is no AUC, and what became of the trace."""
+        missing = dict.fromkeys(row.auc_note for row in self.forecasts if row.auc_note)
+        return (*(f"no AUC: {note}" for note in missing), *self.settings["notices"])
+
+    def figures(self) -> dict[str, Draw]:
+        """Return the function that draws the figure."""
+        return {"forecasts": self.plot}
 
     def plot(self) -> Figure:
         """Draw calibration curves and coverage by age; return the figure."""
@@ -81,28 +128,14 @@ class ForecastReport:
 
         return plot_forecasts(self.calibration_frame(), self.coverage_frame())
 
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write tables (CSV), everything (JSON) and the figure (PNG) to `folder`.
 
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        return write_parts(
-            folder,
-            {
-                "forecasts.csv": self.to_frame(),
-                "calibration.csv": self.calibration_frame(),
-                "coverage.csv": self.coverage_frame(),
-                "forecasts.json": json.dumps(self.to_document(), indent=2),
-                "forecasts.png": drawn(self.plot),
-            },
-        )
-
-
-def _frame(kind: type[Any], entries: Sequence[Any]) -> pd.DataFrame:
-    import pandas as pd
-
-    columns = [field.name for field in fields(kind)]
-    return pd.DataFrame([asdict(entry) for entry in entries], columns=columns)
+def _by_bin(title: str, cells: list[tuple[str, str, float]], caption: str) -> Table:
+    """Return a row per forecast and a column per bin; nothing where a bin holds no query."""
+    shares = {(forecast, start): share for forecast, start, share in cells}
+    forecasts = list(dict.fromkeys(forecast for forecast, _, _ in cells))
+    starts = sorted({start for _, start, _ in cells}, key=float)
+    columns = {
+        start: [text_of(shares.get((forecast, start)), ".2f") for forecast in forecasts]
+        for start in starts
+    }
+    return Table(title, {"forecast": forecasts}, columns, caption)

@@ -20,6 +20,7 @@ from olprouting.forecast_report.report import ForecastReport
 from olprouting.forecasts import Queries, check_forecast_name, make_forecast
 from olprouting.forecasts.sampled_ages import sample_ages
 from olprouting.instances._checks import require_memory
+from olprouting.options import EvaluationOptions
 from olprouting.traces import split_history
 from olprouting.versions import versions
 
@@ -37,9 +38,9 @@ def evaluate_forecasts(
     trace: Trace,
     forecasts: Sequence[str | Forecaster] = DEFAULT_FORECASTS,
     *,
-    horizon: int = 80,
-    train_share: float = 0.5,
-    sample: int | None = 50_000,
+    horizon: int = EvaluationOptions.horizon,
+    train_share: float = EvaluationOptions.train_share,
+    sample: int | None = EvaluationOptions.sample,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> ForecastReport:

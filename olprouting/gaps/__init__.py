@@ -1,6 +1,6 @@
 """How far routing rules are from the proven optimum of each decision."""
 
-from olprouting.gaps.measure import GapRecord, Judge, JudgedDecision, Lookahead
+from olprouting.gaps.measure import GapRecord, Judge, JudgedDecision
 from olprouting.gaps.report import GapReport, PolicyGaps
 from olprouting.gaps.sampling import SampledDecision, SampledRun, sample_run
 from olprouting.gaps.study import DEFAULT_POLICIES, measure_gaps
@@ -11,7 +11,6 @@ __all__ = [
     "GapReport",
     "Judge",
     "JudgedDecision",
-    "Lookahead",
     "PolicyGaps",
     "SampledDecision",
     "SampledRun",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,19 +25,6 @@ if TYPE_CHECKING:
 
 JSQ_DRAWS = 20
 """How often the baseline breaks its ties anew, for its average value on a state."""
-
-
-class Lookahead(StrEnum):
-    """The window by which a policy's decisions are judged."""
-
-    OWN = "own"
-    """H = 0 for rules without lookahead, the horizon program for those with."""
-    MYOPIC = "myopic"
-    """H = 0 for all."""
-    HORIZON = "horizon"
-    """The horizon program for all."""
-    BOTH = "both"
-    """Each policy by H = 0 and by the horizon program."""
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.files import drawn, write_parts
+from olprouting.gaps.measure import GapRecord
+from olprouting.gaps.tables import gap_tables
+from olprouting.report import Report, frame_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
+    from matplotlib.figure import Figure
 
-    from olprouting.gaps.measure import GapRecord, JudgedDecision
+    from olprouting.files import Draw
+    from olprouting.gaps.measure import JudgedDecision
     from olprouting.gaps.sampling import SampledRun
-
-SCHEMA = "olprouting/gaps/1"
+    from olprouting.report import Table
 
 
 @dataclass(frozen=True)
@@ -141,49 +141,55 @@ def share_captured(records: list[GapRecord]) -> float | None:
     return (jsq - policy) / (jsq - optimum) if jsq > optimum else None
 
 
-@dataclass(frozen=True, eq=False)
-class GapReport:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GapReport(Report):
     """How far several policies are from the optimum on one trace.
 
     Attributes
     ----------
-    settings
-        What was asked, as plain values: trace, cluster, options, seed, versions.
     policies
         One entry per policy and window.
     judged
         One entry per solved decision.
     series
         Per policy (name): start_s and imbalance_tokens of every iteration.
-    interrupted
-        Whether Ctrl-C ended the study; what is here is complete in itself.
-    failures
-        One line per policy that failed in the middle of its run.
+    settings, interrupted, failures
+        See `Report`; a policy that failed in the middle of its run is a failure.
     """
 
-    settings: dict[str, Any]
+    stem = "gaps"
+    schema = "olprouting/gaps/1"
+    title = "Gaps to the optimum"
+    with_parquet = frozenset({"decisions"})
+
     policies: tuple[PolicyGaps, ...]
     judged: tuple[JudgedDecision, ...]
     series: dict[str, pd.DataFrame]
-    interrupted: bool
-    failures: tuple[str, ...] = ()
 
     @property
     def records(self) -> tuple[GapRecord, ...]:
         """Value, optimum and gap of each solved decision."""
         return tuple(one.record for one in self.judged)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per policy and window."""
-        import pandas as pd
+    def heading(self) -> str:
+        """Return in a line what was asked."""
+        asked = self.settings
+        return (
+            f"{asked['trace']}: {asked['requests']} requests, {len(asked['slots'])} workers "
+            f"x {max(asked['slots'])} slots, judged by {asked['solver']}"
+        )
 
-        return pd.DataFrame([asdict(entry) for entry in self.policies])
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return one row per policy and window, and one per solved decision."""
+        return {"gaps": frame_of(PolicyGaps, self.policies), "decisions": self.records_frame()}
 
     def records_frame(self) -> pd.DataFrame:
         """Return one row per solved decision."""
-        import pandas as pd
+        return frame_of(GapRecord, self.records)
 
-        return pd.DataFrame([asdict(record) for record in self.records])
+    def results(self) -> dict[str, Any]:
+        """Return the policies as plain JSON types."""
+        return {"policies": [asdict(entry) for entry in self.policies]}
 
     def summary(self) -> str:
         """Return one aligned line per policy and window."""
@@ -191,38 +197,20 @@ class GapReport:
         shares = ("share_optimal", "share_captured", "share_proven")
         return str(self.to_frame()[[*columns, *shares]].to_string(index=False))
 
-    def to_document(self) -> dict[str, Any]:
-        """Return settings and policies as plain JSON types."""
-        return {
-            "schema": SCHEMA,
-            "settings": self.settings,
-            "interrupted": self.interrupted,
-            "failures": list(self.failures),
-            "policies": [asdict(entry) for entry in self.policies],
-        }
+    def tables(self) -> tuple[Table, ...]:
+        """Return shares, gaps, parts of the error where there is a forecast, and times."""
+        return gap_tables(self.policies)
 
-    def plot(self) -> Any:
+    def notes(self) -> tuple[str, ...]:
+        """Return what became of the trace."""
+        return tuple(self.settings["notices"])
+
+    def figures(self) -> dict[str, Draw]:
+        """Return the function that draws the figure."""
+        return {"gaps": self.plot}
+
+    def plot(self) -> Figure:
         """Draw the gap distributions and the imbalance over time; return the figure."""
         from olprouting.plots.gaps import plot_gaps
 
         return plot_gaps(self.records_frame(), self.series)
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write tables (CSV, Parquet), settings (JSON) and the figure (PNG) to `folder`.
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        records = self.records_frame()
-        return write_parts(
-            folder,
-            {
-                "gaps.csv": self.to_frame(),
-                "decisions.csv": records,
-                "decisions.parquet": records,
-                "gaps.json": json.dumps(self.to_document(), indent=2),
-                "gaps.png": drawn(self.plot),
-            },
-        )

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING
 from olprouting.errors import Failures, InputError, member_named
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
-from olprouting.gaps.measure import Judge, JudgedDecision, Lookahead
+from olprouting.gaps.measure import Judge, JudgedDecision
 from olprouting.gaps.report import GapReport, PolicyGaps
 from olprouting.gaps.sampling import SampledRun, sample_run
-from olprouting.policies import PolicyOptions, make_policy
+from olprouting.options import (
+    GapOptions,
+    JudgedBy,
+    PolicyOptions,
+    ProjectionOptions,
+    WorkloadOptions,
+)
+from olprouting.policies import make_policy
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
@@ -32,13 +39,13 @@ def measure_gaps(
     policies: Sequence[str] = DEFAULT_POLICIES,
     *,
     options: PolicyOptions | None = None,
-    decisions: int | None = 200,
-    judged_by: Lookahead | str = Lookahead.OWN,
-    backlog: int | None = 32,
+    decisions: int | None = GapOptions.decisions,
+    judged_by: JudgedBy | str = GapOptions.judged_by,
+    backlog: int | None = WorkloadOptions.waiting,
     forecast: Forecast | None = None,
-    projection: str = "cutoff",
-    refresh: str = "iteration",
-    time_limit_s: float | None = 10.0,
+    projection: str = ProjectionOptions.projection,
+    refresh: str = ProjectionOptions.refresh,
+    time_limit_s: float | None = GapOptions.time_limit_s,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> GapReport:
@@ -187,10 +194,10 @@ class _Findings:
                 self.entries.append(PolicyGaps.of(run, [one.record for one in judged]))
 
 
-def _windows(judged_by: Lookahead | str, own: int, horizon: int) -> tuple[int, ...]:
-    lookahead = member_named(Lookahead, "window", judged_by)
-    if lookahead is Lookahead.OWN:
+def _windows(judged_by: JudgedBy | str, own: int, horizon: int) -> tuple[int, ...]:
+    lookahead = member_named(JudgedBy, "window", judged_by)
+    if lookahead is JudgedBy.OWN:
         return (own,)
-    if lookahead is Lookahead.MYOPIC:
+    if lookahead is JudgedBy.MYOPIC:
         return (0,)
-    return (horizon,) if lookahead is Lookahead.HORIZON or horizon == 0 else (0, horizon)
+    return (horizon,) if lookahead is JudgedBy.HORIZON or horizon == 0 else (0, horizon)

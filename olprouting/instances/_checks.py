@@ -11,12 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError, shown
+from olprouting.parameters import MAX_WHOLE, is_real
 
 MAX_EXACT_TOKENS = 2**53
 """A double at or beyond this may be another number rounded: it is refused."""
-
-MAX_WHOLE = 2**62
-"""Largest whole number of a field that is kept as an integer: twice it is still no int64."""
 
 
 def token_vector(
@@ -140,16 +138,6 @@ def latency_threshold(name: str, value: Any) -> float:
         )
     plain: float = value.item() if isinstance(value, np.generic) else value
     return plain
-
-
-def is_real(value: Any) -> bool:
-    """Whether a value is a finite number that fits a double, and no boolean."""
-    if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # an integer beyond all doubles
-        return False
 
 
 def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

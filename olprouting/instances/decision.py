@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError, member_named, shown
-from olprouting.instances._checks import MAX_WHOLE, number_array, refuse_sum, token_vector, whole
+from olprouting.instances._checks import number_array, refuse_sum, token_vector, whole
 from olprouting.instances.documents import load_json, naming, of_schema, refuse_wrong_fields
+from olprouting.parameters import MAX_WHOLE
 
 SCHEMA = "olprouting/decision/1"
 

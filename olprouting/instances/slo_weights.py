@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, Self
 
 from olprouting.errors import InputError, shown, unknown_name
-from olprouting.instances._checks import is_real
+from olprouting.parameters import is_real
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,34 @@ class SloWeights:
         if name not in WEIGHT_SETS:
             raise unknown_name("weight set", name, WEIGHT_SETS)
         return WEIGHT_SETS[name]
+
+    @classmethod
+    def parse(cls, text: str) -> SloWeights:
+        """Return the weights that a text stands for.
+
+        Parameters
+        ----------
+        text
+            A name in `WEIGHT_SETS`, or six numbers with commas between them: alpha, beta, gamma,
+            sigma, zeta1, zeta2; fractions such as ``1/400`` will do.
+
+        Raises
+        ------
+        InputError
+            If there is no such set, or the numbers are not six, finite and >= 0.
+        """
+        parts = [part.strip() for part in text.split(",")]
+        if len(parts) == 1:
+            return cls.preset(text)
+        names = [field.name for field in fields(cls)]
+        if len(parts) != len(names):
+            raise InputError(f"expected six numbers ({','.join(names)}), got {len(parts)}")
+        try:
+            return cls(*(float(Fraction(part)) for part in parts))
+        except InputError:
+            raise
+        except (ValueError, ZeroDivisionError, OverflowError) as error:
+            raise InputError(error) from None
 
 
 WEIGHT_SETS: Mapping[str, SloWeights] = MappingProxyType(

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError
-from olprouting.instances._checks import MAX_WHOLE, finite_vector, refuse_sum, token_vector
+from olprouting.instances._checks import finite_vector, refuse_sum, token_vector
+from olprouting.parameters import MAX_WHOLE
 
 if TYPE_CHECKING:
     import pandas as pd

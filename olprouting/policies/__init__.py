@@ -1,11 +1,10 @@
 """Routing rules."""
 
-from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
+from olprouting.options import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.policies.device_view import DeviceResiduals, DeviceView
 from olprouting.policies.exact import ExactPolicy, decision_of, view_of
 from olprouting.policies.policy import REJECT, CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
-    PolicyOptions,
     make_policy,
     policy_names,
     register_policy,

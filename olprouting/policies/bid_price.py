@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from olprouting.exact import SolveOptions
     from olprouting.instances import PeriodProblem
-    from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
+    from olprouting.options import BidPriceOptions, PeriodOptions
     from olprouting.policies.device_view import DeviceView
     from olprouting.policies.period_situation import PeriodSituation
     from olprouting.policies.policy import Pairs

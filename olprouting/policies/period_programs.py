@@ -13,7 +13,7 @@ from olprouting.policies.period_rule import PeriodRule, admit_by_score
 if TYPE_CHECKING:
     from olprouting.exact import SolveOptions
     from olprouting.instances import PeriodProblem, PeriodResult
-    from olprouting.policies.bid_price_options import PeriodOptions
+    from olprouting.options import PeriodOptions
     from olprouting.policies.period_situation import PeriodSituation
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.instances import PeriodProblem
-    from olprouting.policies.bid_price_options import PeriodOptions
+    from olprouting.options import PeriodOptions
     from olprouting.policies.period_situation import PeriodSituation
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View

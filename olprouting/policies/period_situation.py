@@ -16,7 +16,7 @@ from olprouting.policies.policy import REJECT
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from olprouting.policies.bid_price_options import PeriodOptions
+    from olprouting.options import PeriodOptions
     from olprouting.policies.device_view import DeviceResiduals, DeviceView
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View

@@ -8,121 +8,23 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError, said, shown, unknown_name
-from olprouting.exact.options import DEFAULT_SOLVER
-from olprouting.instances._checks import require_memory, whole
+from olprouting.errors import InputError, said, unknown_name
+from olprouting.instances._checks import whole
+from olprouting.options import PolicyOptions
 from olprouting.policies import rules
-from olprouting.policies.bid_price_options import BidPriceOptions, PeriodOptions
 from olprouting.policies.exact import ExactPolicy
 from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Policy, RouteFunction
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-LARGEST_OPTION = 2**31 - 1
-"""Windows, numbers of slots and the like are no larger."""
-
 MAX_ENUMERATED_WINDOW = 12
 """Up to this R_max Stage 2 enumerates subsets, beyond it searches reachable totals."""
-
-
-@dataclass(frozen=True)
-class PolicyOptions:
-    """Options of the built-in rules; each rule takes those it knows.
-
-    Parameters
-    ----------
-    ties
-        ``"random"`` (seeded) or ``"index"``: how ties between workers are broken.
-    horizon
-        Lookahead H of ``brh`` and ``exact``, >= 0.
-    beta
-        Overflow penalty of ``brh``, > 0.
-    gamma
-        Discount of ``brh`` and ``exact``, in (0, 1].
-    r_max
-        Requests at the head of the queue that Stage 2 of BR looks at, >= 1. Up to 12 the subsets
-        are enumerated; beyond that reachable totals are searched, with memory in proportion to
-        r_max x slots x tokens.
-    s_greedy
-        Stage 1 of BR works while more slots than this are free, >= 0.
-    br_growth
-        ``"frozen"`` (the paper's score) or ``"growing"`` candidates in the score of ``brh``.
-    subset_search
-        ``"auto"``, ``"enumerate"`` or ``"reachable"``: Stage 2's exact search.
-    solver, formulation, time_limit_s
-        How ``exact`` solves each decision.
-    growth
-        ``"growing"`` (the model) or ``"frozen"`` admitted requests in the program of ``exact``.
-    period
-        What the rules that plan by periods maximise; `solver` and `time_limit_s` solve for them.
-    bid_price
-        How ``bid-price`` and ``bid-price-exact`` learn prices.
-
-    Raises
-    ------
-    InputError
-        If an option is out of range.
-    """
-
-    ties: str = "random"
-    horizon: int = 80
-    beta: float = 43.0
-    gamma: float = 0.86
-    r_max: int = 4
-    s_greedy: int = 7
-    br_growth: str = "frozen"
-    subset_search: str = "auto"
-    solver: str = DEFAULT_SOLVER
-    formulation: str | None = None
-    time_limit_s: float | None = 10.0
-    growth: str = "growing"
-    period: PeriodOptions = field(default_factory=PeriodOptions)
-    bid_price: BidPriceOptions = field(default_factory=BidPriceOptions)
-
-    def __post_init__(self) -> None:
-        choices = {
-            "ties": ("random", "index"),
-            "br_growth": ("frozen", "growing"),
-            "growth": ("growing", "frozen"),
-            "subset_search": ("auto", "enumerate", "reachable"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise unknown_name(name, str(getattr(self, name)), allowed)
-        ranges = {
-            "horizon": (_whole(self.horizon, 0), f"a whole number >= 0 and <= {LARGEST_OPTION}"),
-            "beta": (0 < self.beta < float("inf"), "finite and > 0"),
-            "gamma": (0 < self.gamma <= 1, "in (0, 1]"),
-            "r_max": (_whole(self.r_max, 1), f"a whole number >= 1 and <= {LARGEST_OPTION}"),
-            "s_greedy": (_whole(self.s_greedy, 0), f"a whole number >= 0 and <= {LARGEST_OPTION}"),
-        }
-        for name, (fits, expected) in ranges.items():
-            if not fits:
-                raise InputError(f"{name} = {shown(getattr(self, name))} must be {expected}")
-        require_memory(f"horizon = {shown(self.horizon)}", 32 * (self.horizon + 1))
-        require_memory(f"r_max = {shown(self.r_max)}", 16 * self.r_max)
-        if self.subset_search == "enumerate" and self.r_max > 20:
-            raise InputError(
-                f"r_max = {self.r_max}: enumeration looks at 2^r_max subsets; "
-                "use subset_search='reachable'"
-            )
-
-    @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """Return the names of all options."""
-        return tuple(option.name for option in fields(cls))
-
-
-def _whole(value: object, at_least: int) -> bool:
-    return isinstance(value, int | np.integer) and at_least <= int(value) <= LARGEST_OPTION
-
 
 Factory = Callable[[int, PolicyOptions], Policy]
 """Makes a policy for a number of workers and options."""

@@ -15,7 +15,6 @@ from olprouting.price_report.report import PriceQuality, PriceReport, StartsQual
 from olprouting.price_report.run_outcome import RunOutcome, collected_reward
 from olprouting.price_report.sampled_period import SampledPeriod
 from olprouting.price_report.study import DEFAULT_POLICIES, measure_prices
-from olprouting.price_report.workload import poisson_by_period, typical_step_s
 
 __all__ = [
     "DEFAULT_POLICIES",
@@ -34,8 +33,6 @@ __all__ = [
     "measure_prices",
     "non_dominated",
     "pareto",
-    "poisson_by_period",
     "require_equal_limits",
-    "typical_step_s",
     "weight_sweep",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -11,26 +10,28 @@ import numpy as np
 
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
-from olprouting.files import drawn, write_parts
 from olprouting.instances import SloWeights
 from olprouting.instances.request_curves import Kernel
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.study import JUDGED
+from olprouting.price_report.tables import front_table
+from olprouting.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     import numpy.typing as npt
     import pandas as pd
     from matplotlib.axes import Axes
 
     from olprouting.engine import KvOptions
+    from olprouting.files import Draw
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
     from olprouting.price_report.run_outcome import RunOutcome
     from olprouting.progress import OnProgress
+    from olprouting.report import Table
 
 _LATENCIES = tuple(
     f"{name}_{what}{unit}"
@@ -60,8 +61,6 @@ _BY_PERIOD = frozenset(
 )
 """Metrics in periods, which only the barrier clock has."""
 
-SCHEMA = "olprouting/pareto/1"
-
 DEFAULT_METRICS = ("ttft_mean", "throughput_tokens_per_s")
 
 
@@ -85,8 +84,8 @@ class ParetoPoint:
     non_dominated: bool
 
 
-@dataclass(frozen=True)
-class ParetoFront:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ParetoFront(Report):
     """Runs of the bid-price rule under several weights, by two metrics.
 
     Attributes
@@ -97,21 +96,25 @@ class ParetoFront:
         One per weight vector, in the order given.
     notices
         What the runs warned of.
-    interrupted
-        Whether Ctrl-C left out the remaining weight vectors.
+    settings, interrupted, failures
+        See `Report`; Ctrl-C leaves out the remaining weight vectors.
     """
+
+    stem = "pareto"
+    schema = "olprouting/pareto/1"
+    title = "Trade-offs of the bid-price rule"
+    with_parquet = frozenset({"pareto"})
 
     metrics: tuple[str, str]
     points: tuple[ParetoPoint, ...]
     notices: tuple[str, ...] = ()
-    interrupted: bool = False
 
     @property
     def front(self) -> tuple[ParetoPoint, ...]:
         """The non-dominated runs, in the order given."""
         return tuple(point for point in self.points if point.non_dominated)
 
-    def to_frame(self) -> pd.DataFrame:
+    def frames(self) -> dict[str, pd.DataFrame]:
         """Return one row per run: the six weights, both metrics, ``censored``, ``non_dominated``.
 
         Latencies of a censored run miss its unfinished requests, usually the slowest.
@@ -127,18 +130,11 @@ class ParetoFront:
         ]
         frame = pd.DataFrame(rows, columns=columns)
         kinds = dict.fromkeys(self.metrics, float) | {"censored": bool, "non_dominated": bool}
-        return frame.astype(kinds)
+        return {"pareto": frame.astype(kinds)}
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the runs, numbered as in `to_frame`, and join the non-dominated ones."""
-        from olprouting.plots.pareto import plot_pareto
-
-        return plot_pareto(self.to_frame(), *self.metrics, ax=ax)
-
-    def to_document(self) -> dict[str, Any]:
+    def results(self) -> dict[str, Any]:
         """Return the runs as plain JSON types."""
         return {
-            "schema": SCHEMA,
             "metrics": list(self.metrics),
             "points": [
                 {
@@ -149,27 +145,29 @@ class ParetoFront:
                 for point in self.points
             ],
             "notices": list(self.notices),
-            "interrupted": self.interrupted,
         }
 
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write ``pareto`` as table (CSV, Parquet), document (JSON) and figure (PNG) to `folder`.
+    def to_document(self) -> dict[str, Any]:
+        """Return the runs as plain JSON types; each has its own settings, the weights."""
+        return {"schema": self.schema, **self.results(), "interrupted": self.interrupted}
 
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        frame = self.to_frame()
-        return write_parts(
-            folder,
-            {
-                "pareto.csv": frame,
-                "pareto.parquet": frame,
-                "pareto.json": json.dumps(self.to_document(), indent=2),
-                "pareto.png": drawn(self.plot),
-            },
-        )
+    def tables(self) -> tuple[Table, ...]:
+        """Return the runs, each under the name of its weights."""
+        return (front_table(self),)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what the runs warned of."""
+        return self.notices
+
+    def figures(self) -> dict[str, Draw]:
+        """Return the function that draws the front."""
+        return {"pareto": self.plot}
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the runs, numbered as in the table, and join the non-dominated ones."""
+        from olprouting.plots.pareto import plot_pareto
+
+        return plot_pareto(self.to_frame(), *self.metrics, ax=ax)
 
 
 def weight_sweep(base: SloWeights, name: str, values: Iterable[float]) -> tuple[SloWeights, ...]:
@@ -278,7 +276,12 @@ def pareto(
             notices += runner.notices
     except KeyboardInterrupt:
         interrupted = True
-    return ParetoFront(metrics, _points(found, metrics), tuple(dict.fromkeys(notices)), interrupted)
+    return ParetoFront(
+        metrics=metrics,
+        points=_points(found, metrics),
+        notices=tuple(dict.fromkeys(notices)),
+        interrupted=interrupted,
+    )
 
 
 def _points(

@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.files import drawn, write_parts
+from olprouting.files import figure_of
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
-from olprouting.price_report.judge import WAYS
+from olprouting.price_report.judge import WAYS, PeriodRecord
+from olprouting.price_report.run_outcome import RunOutcome
+from olprouting.price_report.tables import censored, never_started, price_findings, price_tables
+from olprouting.report import Report, Table, frame_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     import numpy.typing as npt
     import pandas as pd
 
-    from olprouting.files import Part
-    from olprouting.price_report.judge import PeriodRecord
-    from olprouting.price_report.run_outcome import RunOutcome
+    from olprouting.files import Draw
 
     Floats = npt.NDArray[np.float64]
-
-SCHEMA = "olprouting/prices/1"
 
 
 @dataclass(frozen=True)
@@ -168,14 +163,12 @@ def _largest(records: tuple[PeriodRecord, ...], name: str) -> float | None:
     return float(values.max()) if len(values) else None
 
 
-@dataclass(frozen=True, eq=False)
-class PriceReport:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PriceReport(Report):
     """Bid prices on one trace: against other rules, and against exact answers.
 
     Attributes
     ----------
-    settings
-        What was asked, as plain values: trace, limits, options, seed, versions.
     runs
         One outcome per rule, all at equal limits.
     records
@@ -186,21 +179,21 @@ class PriceReport:
     convergence
         f after so many steps on that period's dual: step, f, f_exact.
     notices
-        What readers must know, one sentence each.
-    interrupted
-        Whether Ctrl-C ended the study; what is here is complete in itself.
-    failures
-        One line per rule that failed in the middle of its run.
+        What runs warned of, one sentence each.
+    settings, interrupted, failures
+        See `Report`; a rule that failed in the middle of its run is a failure.
     """
 
-    settings: dict[str, Any]
+    stem = "prices"
+    schema = "olprouting/prices/1"
+    title = "Bid prices"
+    with_parquet = frozenset({"runs", "periods", "prices", "convergence"})
+
     runs: tuple[RunOutcome, ...]
     records: tuple[PeriodRecord, ...]
     prices: pd.DataFrame
     convergence: pd.DataFrame
     notices: tuple[str, ...]
-    interrupted: bool
-    failures: tuple[str, ...] = ()
 
     @property
     def quality(self) -> PriceQuality | None:
@@ -219,17 +212,39 @@ class PriceReport:
         """How the bounds were proven; empty if no period was judged."""
         return bound_proofs(self.records) if self.records else ()
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per rule."""
-        import pandas as pd
+    def heading(self) -> str:
+        """Return in a line what was asked."""
+        asked = self.settings
+        return (
+            f"{asked['trace']}: {asked['requests']} requests on {len(asked['slots'])} devices "
+            f"x {max(asked['slots'])} slots x {max(asked['kv_tokens']):,} KV tokens, "
+            f"{asked['forecast']}, T={asked['period']['periods']} "
+            f"({asked['period']['last_period']}), every rule at these limits"
+        )
 
-        return pd.DataFrame([asdict(run) for run in self.runs])
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return one row per rule, per judged period, per price and per step."""
+        return {
+            "runs": frame_of(RunOutcome, self.runs),
+            "periods": self.records_frame(),
+            "prices": self.prices,
+            "convergence": self.convergence,
+        }
 
     def records_frame(self) -> pd.DataFrame:
         """Return one row per judged period."""
-        import pandas as pd
+        return frame_of(PeriodRecord, self.records)
 
-        return pd.DataFrame([asdict(record) for record in self.records])
+    def results(self) -> dict[str, Any]:
+        """Return runs, and the quality of prices and starts, as plain JSON types."""
+        quality = self.quality
+        return {
+            "notices": list(self.notices),
+            "runs": [asdict(run) for run in self.runs],
+            "prices": None if quality is None else asdict(quality),
+            "starts": [asdict(entry) for entry in self.starts],
+            "bounds": [asdict(entry) for entry in self.bounds],
+        }
 
     def summary(self) -> str:
         """Return one aligned line per rule, and one on the prices."""
@@ -244,51 +259,33 @@ class PriceReport:
             f"{len(self.records)} periods"
         )
 
-    def to_document(self) -> dict[str, Any]:
-        """Return settings and results as plain JSON types."""
-        quality = self.quality
-        return {
-            "schema": SCHEMA,
-            "settings": self.settings,
-            "interrupted": self.interrupted,
-            "failures": list(self.failures),
-            "notices": list(self.notices),
-            "runs": [asdict(run) for run in self.runs],
-            "prices": None if quality is None else asdict(quality),
-            "starts": [asdict(entry) for entry in self.starts],
-            "bounds": [asdict(entry) for entry in self.bounds],
-        }
+    def tables(self) -> tuple[Table, ...]:
+        """Return runs and latencies, and the starts of the judged periods."""
+        return price_tables(self)
+
+    def findings(self) -> tuple[str, ...]:
+        """Return how good prices and bounds are, and how long rules take, in words."""
+        return price_findings(self)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what became of the trace, what runs warned of, and what latencies lack."""
+        return (*self.settings["notices"], *self.notices, *censored(self))
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return in a line how many requests each rule never started."""
+        return never_started(self)
 
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""
-        return {name: draw() for name, draw in self._plots().items()}
+        return {name: draw() for name, draw in self.figures().items()}
 
-    def _plots(self) -> dict[str, Callable[[], Any]]:
+    def figures(self) -> dict[str, Draw]:
+        """Return the functions that draw prices and convergence, if a period was judged."""
         from olprouting.plots.prices import plot_convergence, plot_price_map
 
         if self.prices.empty:
             return {}
         return {
             "prices": lambda: plot_price_map(self.prices),
-            "convergence": lambda: plot_convergence(self.convergence).figure,
+            "convergence": lambda: figure_of(lambda: plot_convergence(self.convergence)),
         }
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write tables (CSV, Parquet), settings and results (JSON) and figures (PNG) to `folder`.
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        frames = {
-            "runs": self.to_frame(),
-            "periods": self.records_frame(),
-            "prices": self.prices,
-            "convergence": self.convergence,
-        }
-        parts: dict[str, Part] = {"prices.json": json.dumps(self.to_document(), indent=2)}
-        for name, frame in frames.items():
-            parts |= {f"{name}.csv": frame, f"{name}.parquet": frame}
-        parts |= {f"{name}.png": drawn(plot) for name, plot in self._plots().items()}
-        return write_parts(folder, parts)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.engine import Clock, KvOptions, SimulationResult
 from olprouting.engine.reservoir import Reservoir
 from olprouting.errors import Failures, PolicyError
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
-from olprouting.instances.request_curves import Kernel
-from olprouting.policies import PolicyOptions, make_policy
+from olprouting.options import Clock, ClockOptions, KvOptions, PolicyOptions, PriceReportOptions
+from olprouting.policies import make_policy
 from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.report import PriceReport
@@ -27,8 +26,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from olprouting.engine import SimulationResult
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
+    from olprouting.instances.request_curves import Kernel
     from olprouting.price_report.run_outcome import RunOutcome
     from olprouting.price_report.sampled_period import SampledPeriod
     from olprouting.prices import PriceResult
@@ -46,12 +47,12 @@ def measure_prices(
     policies: Sequence[str] = DEFAULT_POLICIES,
     *,
     options: PolicyOptions | None = None,
-    sample: int | None = 30,
+    sample: int | None = PriceReportOptions.sample,
     forecast: LengthForecast | None = None,
-    clock: Clock | str = Clock.BARRIER,
-    kernel: Kernel | str = Kernel.DECODE,
+    clock: Clock | str = ClockOptions.clock,
+    kernel: Kernel | str = ClockOptions.kernel,
     kv: KvOptions | None = None,
-    time_limit_s: float | None = 5.0,
+    time_limit_s: float | None = PriceReportOptions.time_limit_s,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> PriceReport:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError
+from olprouting.forecasts import check_forecast_name
+from olprouting.options import ClusterOptions, ForecastOptions, WorkloadOptions
 from olprouting.policies import make_policy
 from olprouting.studies.hashing import content_sha256, file_sha256
-from olprouting.studies.parameters import chosen, policy_options
-from olprouting.studies.workload import ClusterSize, Foresight, TraceSource, is_file_name
+from olprouting.studies.parameters import arguments_of, policy_options
+from olprouting.traces.workload import check_source, is_file_name, source_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -105,18 +107,18 @@ class Cell:
         return {"cell": self.id, "policy": self.policy.name, "seed": self.seed}
 
     @property
-    def source(self) -> TraceSource:
+    def workload(self) -> WorkloadOptions:
         """Where its requests come from."""
-        fields = chosen(TraceSource, self.settings)
+        fields = WorkloadOptions.chosen(self.settings)
         name = fields.get("source")
         if name is not None and is_file_name(name):
             fields["source"] = str(_placed(Path(name), self.folder))
-        return TraceSource(**fields)
+        return WorkloadOptions(**fields)
 
     @property
     def trace_sha256(self) -> str | None:
         """Hash of the file its requests depend on; None if a law draws them."""
-        file = self.source.file
+        file = source_file(self.workload.source)
         return None if file is None else self._sha256(file)
 
     @property
@@ -128,17 +130,17 @@ class Cell:
         return _placed(Path(file), self.folder)
 
     @property
-    def cluster_size(self) -> ClusterSize:
+    def cluster(self) -> ClusterOptions:
         """Its cluster."""
-        return ClusterSize(**chosen(ClusterSize, self.settings))
+        return ClusterOptions.of(self.settings)
 
     @property
-    def foresight(self) -> Foresight:
-        """What its rule knows."""
-        fields = chosen(Foresight, self.settings)
+    def foresight(self) -> ForecastOptions:
+        """What its rule knows of decode lengths."""
+        fields = ForecastOptions.chosen(self.settings)
         if self.model_file is not None:
             fields["forecast"] = f"{_LEARNED}{self.model_file}"
-        return Foresight(**fields)
+        return ForecastOptions(**fields)
 
     @property
     def model_file(self) -> Path | None:
@@ -156,21 +158,24 @@ class Cell:
 
     def make_policy(self) -> Policy:
         """Return its rule."""
-        return make_policy(self.rule, self.cluster_size.workers, policy_options(self.settings))
+        return make_policy(self.rule, self.cluster.workers, policy_options(self.settings))
 
     def check(self) -> None:
         """Raise an InputError where its options are out of range or a name is unknown."""
         try:
-            self.cluster_size.cluster()
-            if self.foresight.name == "learned" and not self.source.history:
+            check_source(self.workload)
+            self.cluster.cluster()
+            check_forecast_name(self.foresight.name)
+            if self.foresight.name == "learned" and not self.workload.history:
                 raise InputError("forecast 'learned' needs history, requests before the run")
             self.make_policy()
+            arguments_of(self.kind, self.settings)
         except InputError as error:
             raise InputError(f"{error} ({self.label})") from None
 
     def depends_on(self) -> list[Path]:
         """Return the files that its results depend on."""
-        files = (self.source.file, self.policy_file, self.model_file)
+        files = (source_file(self.workload.source), self.policy_file, self.model_file)
         return [file for file in files if file is not None]
 
     def _sha256(self, file: Path) -> str:

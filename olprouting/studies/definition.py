@@ -7,11 +7,11 @@ A study file holds::
     seeds = [0, 1, 2]          # or a number of seeds, spawned from root_seed (0 by default)
     name = "my-study"          # the file's name by default
 
-    [trace]                    # fields of `TraceSource`
+    [trace]                    # parameters of `WorkloadOptions`
     source = "azure-2023-conv-like"
     requests = 2000
 
-    [cluster]                  # fields of `ClusterSize`
+    [cluster]                  # parameters of `ClusterOptions`
     workers = 8
 
     [options]                  # any other parameter
@@ -47,7 +47,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -57,8 +57,11 @@ from olprouting.studies.cell import Cell, PolicyEntry
 from olprouting.studies.grid import RANGE_KEYS, points_of, values_of
 from olprouting.studies.hashing import content_sha256
 from olprouting.studies.outputs import Outputs
-from olprouting.studies.parameters import OPTIONS, Kind, Parameter, parameters
+from olprouting.studies.parameters import OPTIONS, Kind, parameters
 from olprouting.studies.places import line_of
+
+if TYPE_CHECKING:
+    from olprouting.parameters import Parameter
 
 SECTIONS: Final = ("trace", "cluster", OPTIONS)
 KEYS: Final = ("kind", "policies", "seeds", "root_seed", "name", *SECTIONS, "grid", "outputs")
@@ -306,7 +309,7 @@ def _settings(
         own = {n: p for n, p in known.items() if p.section == section}
         if name in known and name not in own:
             raise InputError(f"{name} in [{section}] belongs in [{known[name].section}]")
-        settings[name] = _known(own, f"[{section}] of kind {kind!s}", name).checked(value)
+        settings[name] = _known(own, f"[{section}] of kind {kind!s}", name).typed(value)
     return settings
 
 
@@ -322,7 +325,7 @@ def _policies(kind: Kind, known: Mapping[str, Parameter], given: Any) -> tuple[P
             raise InputError(f"policies: {shown(entry)} must be a name, or a table with a rule")
         rest = {name: value for name, value in entry.items() if name not in ("name", "rule")}
         settings = {
-            name: _known(known, f"a policy of kind {kind!s}", name).checked(value)
+            name: _known(known, f"a policy of kind {kind!s}", name).typed(value)
             for name, value in _flat(rest).items()
         }
         name = entry.get("name", entry["rule"])

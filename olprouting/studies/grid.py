@@ -9,10 +9,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
 
 from olprouting.errors import InputError, shown, unknown_name
-from olprouting.instances._checks import is_real, positive
+from olprouting.instances._checks import positive
+from olprouting.parameters import is_real
 
 if TYPE_CHECKING:
-    from olprouting.studies.parameters import Parameter
+    from olprouting.parameters import Parameter
 
 RANGE_KEYS: Final = ("from", "to", "by", "steps", "scale")
 MOST_VALUES: Final = 100_000
@@ -46,7 +47,7 @@ def values_of(parameter: Parameter, given: Any) -> tuple[Any, ...]:
         )
     if not listed:
         raise InputError(f"{name} has no values: the grid is empty")
-    values = tuple(parameter.checked(value) for value in listed)
+    values = tuple(parameter.typed(value) for value in listed)
     seen = set()
     for value in values:
         if value in seen:

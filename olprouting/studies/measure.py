@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 import traceback
 import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from olprouting.engine import Clock, KvOptions, simulate
+from olprouting.engine import simulate
 from olprouting.errors import InputError, said
+from olprouting.forecasts import make_forecast
 from olprouting.gaps import measure_gaps
+from olprouting.options import Clock, ClockOptions
 from olprouting.price_report import RunOutcome, measure_prices
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.study import JUDGED
@@ -24,7 +25,8 @@ from olprouting.studies.outcome import (
     TIMING,
     CellOutcome,
 )
-from olprouting.studies.parameters import MEASURED_BY, Kind, chosen, policy_options
+from olprouting.studies.parameters import Kind, arguments_of, policy_options
+from olprouting.studies.workload import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -32,10 +34,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.gaps import GapReport
-    from olprouting.instances import Trace
-    from olprouting.policies import PolicyOptions
+    from olprouting.options import PolicyOptions
     from olprouting.price_report import PriceReport
     from olprouting.studies.cell import Cell
+    from olprouting.traces import Workload
 
 Rows = list[dict[str, Any]]
 
@@ -80,16 +82,16 @@ def run_cell(cell: Cell) -> CellOutcome:
 
 def _simulate(cell: Cell) -> dict[str, Rows]:
     options = policy_options(cell.settings)
-    arguments = _arguments(cell)
+    arguments = arguments_of(cell.kind, cell.settings)
     clock = str(arguments.get("clock", Clock.BARRIER))
     if options.period.receding or clock == Clock.INDEPENDENT:
         arguments.pop("periods", None)  # T is then no iteration at which a run could stop
-    trace, forecast = _workload(cell, options)
+    workload, forecast = _workload(cell, options)
     run = simulate(
-        trace,
-        cell.cluster_size.cluster(),
+        workload.trace,
+        cell.cluster.cluster(),
         cell.make_policy(),
-        backlog=cell.source.backlog,
+        backlog=workload.backlog,
         forecast=forecast,
         seed=cell.seed,
         series_every=cell.outputs.series_every if cell.keeps_series else None,
@@ -109,16 +111,16 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
 
 def _measure_gaps(cell: Cell) -> dict[str, Rows]:
     options = policy_options(cell.settings)
-    trace, forecast = _workload(cell, options)
+    workload, forecast = _workload(cell, options)
     report = measure_gaps(
-        trace,
-        cell.cluster_size.cluster(),
+        workload.trace,
+        cell.cluster.cluster(),
         [cell.rule],
         options=options,
-        backlog=cell.source.backlog,
+        backlog=workload.backlog,
         forecast=forecast,
         seed=cell.seed,
-        **_arguments(cell),
+        **arguments_of(cell.kind, cell.settings),
     )
     _refuse_unfinished(report)
     entries = [_renamed(asdict(entry)) for entry in report.policies]
@@ -134,21 +136,21 @@ def _measure_gaps(cell: Cell) -> dict[str, Rows]:
 
 def _measure_prices(cell: Cell) -> dict[str, Rows]:
     options = policy_options(cell.settings)
-    trace, forecast = _workload(cell, options)
-    cluster = cell.cluster_size.cluster()
-    arguments = _arguments(cell)
+    workload, forecast = _workload(cell, options)
+    cluster = cell.cluster.cluster()
+    arguments = arguments_of(cell.kind, cell.settings)
     rule = cell.make_policy()
     if rule.name != JUDGED:
-        conditions = {n: arguments.get(n, default) for n, default in _CONDITIONS.items()}
-        check_conditions(cluster, options, conditions["clock"], sample=None)
+        time = ClockOptions.of(cell.settings)
+        check_conditions(cluster, options, time.clock, sample=None)
         runner = Runner(
-            trace,
+            workload.trace,
             cluster,
             options,
             forecast,
-            conditions["clock"],
-            conditions["kernel"],
-            conditions["kv"],
+            time.clock,
+            time.kernel,
+            arguments["kv"],
             cell.seed,
             on_progress=None,
         )
@@ -156,7 +158,7 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
         _warn_of(runner.notices)
         return {CELLS: [_stable(row)], TIMING: [_wall_clock(row)]}
     report = measure_prices(
-        trace,
+        workload.trace,
         cluster,
         [JUDGED],
         options=options,
@@ -189,22 +191,15 @@ _MEASURES: Final[Mapping[Kind, Callable[[Cell], dict[str, Rows]]]] = {
     Kind.PRICES: _measure_prices,
 }
 
-_CONDITIONS: Final[Mapping[str, Any]] = {"clock": Clock.BARRIER, "kernel": "decode", "kv": None}
 
-
-def _workload(cell: Cell, options: PolicyOptions) -> tuple[Trace, Any]:
+def _workload(cell: Cell, options: PolicyOptions) -> tuple[Workload, Any]:
     """Return the requests of a cell, and the forecast that its rule has of them."""
-    trace, history = cell.source.load(cell.seed, cell.trace_sha256, options.period.period_s)
-    return trace, cell.foresight.make(history, options.horizon, cell.seed)
-
-
-def _arguments(cell: Cell) -> dict[str, Any]:
-    """Return the settings that are arguments of the measurement."""
-    names = inspect.signature(MEASURED_BY[cell.kind]).parameters
-    found = {n: v for n, v in cell.settings.items() if n in names and n != "forecast"}
-    if "kv" in names:
-        found["kv"] = KvOptions(**chosen(KvOptions, cell.settings, "kv."))
-    return found
+    period_s = options.period.period_s
+    workload = workload_of(cell.workload, cell.seed, cell.trace_sha256, period_s)
+    forecast = make_forecast(
+        cell.foresight.name, workload.history, horizon=options.horizon, seed=cell.seed
+    )
+    return workload, forecast
 
 
 def _warn_of(notices: Sequence[str]) -> None:

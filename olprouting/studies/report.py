@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from olprouting.errors import InputError
 from olprouting.files import write_parts
+from olprouting.report import Section, page, png, table_html
 from olprouting.studies import tables
 from olprouting.studies.figures import drawings, trade_offs
 from olprouting.studies.outcome import CELLS, FAILURES, TIMING
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "report"
 PAGE: Final = "report.html"
-DPI: Final = 110
 
 
 @dataclass(frozen=True)
@@ -73,21 +71,11 @@ def study_report(folder: str | Path) -> StudyReport:
     }
     if study.outputs.pareto:
         parts["pareto.csv"] = trade_offs(results).to_csv(index=False, lineterminator="\n")
-    pictures = [(drawing, _png(drawing)) for drawing in drawings(results, metrics)]
-    for drawing, png in pictures:
-        parts[f"{drawing.name}.png"] = partial(_write_bytes, png)
+    pictures = [(drawing, png(drawing.figure)) for drawing in drawings(results, metrics)]
+    for drawing, picture in pictures:
+        parts[f"{drawing.name}.png"] = partial(_write_bytes, picture)
     parts[PAGE] = _page(results, tables.wide(summary, by), tables.wide(timing, by), pictures)
     return StudyReport(summary, write_parts(results.folder / FOLDER, parts))
-
-
-def _png(drawing: Drawing) -> bytes:
-    file = io.BytesIO()
-    drawing.figure.savefig(file, dpi=DPI, metadata={"Software": None})
-    return file.getvalue()
-
-
-def _write_bytes(data: bytes, path: Path) -> None:
-    path.write_bytes(data)
 
 
 def _timing(results: Results, by: list[str]) -> pd.DataFrame:
@@ -111,39 +99,47 @@ def _table_parts(
     }
 
 
+def _write_bytes(data: bytes, path: Path) -> None:
+    path.write_bytes(data)
+
+
 def _page(
     results: Results,
     summary: pd.DataFrame,
     timing: pd.DataFrame,
     pictures: list[tuple[Drawing, bytes]],
 ) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-    from markupsafe import Markup
-
     study, manifest = results.study, results.manifest
     note = tables.caption(study.outputs.confidence)
-    environment = Environment(
-        loader=PackageLoader("olprouting.studies"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    seeds = f"{len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'}"
+    failed = tuple(
+        f"{row['policy']}, seed {row['seed']}, {row['parameters']}: {row['error']}"
+        for row in results.rows(FAILURES)
     )
-    return environment.get_template("report.html.j2").render(
-        name=study.name,
-        kind=str(study.kind),
-        cells=len(study.cells),
-        finished=results.finished,
-        seeds=len(study.seeds),
-        summary=Markup(tables.to_html(summary, note)),
-        timing=Markup(tables.to_html(timing, note)),
-        figures=[
-            {"caption": drawing.caption, "png": base64.b64encode(png).decode("ascii")}
-            for drawing, png in pictures
-        ],
-        failures=results.rows(FAILURES),
-        notices=sorted({row["notices"] for row in results.rows(CELLS)} - {"", None}),
-        definition=json.dumps(study.document, indent=2, ensure_ascii=False),
-        files=manifest.files,
-        runs=manifest.runs,
-    )
+    notices = {row["notices"] for row in results.rows(CELLS)} - {"", None}
+    commands = [
+        f"{run['command']}, {run['began']}, {run['workers']}; "
+        + ", ".join(f"{package} {version}" for package, version in run["versions"].items())
+        for run in manifest.runs
+    ]
+    files = [f"{path}: SHA-256 {sha}" for path, sha in manifest.files.items()]
+    sections = [
+        Section("Failed cells", lines=failed, alarming=True),
+        Section("Results", table=table_html(summary), note=note, lines=tuple(sorted(notices))),
+        Section(
+            "Figures", figures=tuple((drawing.caption, picture) for drawing, picture in pictures)
+        ),
+        Section(
+            "Times",
+            intro="Wall-clock times; no two runs share them.",
+            table=table_html(timing),
+            note=note,
+        ),
+        Section(
+            "Provenance",
+            lines=(*commands, *files),
+            code=json.dumps(study.document, indent=2, ensure_ascii=False),
+        ),
+    ]
+    lead = f"{results.finished} of {len(study.cells)} cells finished, kind {study.kind}, {seeds}."
+    return page(study.name, lead, sections)

@@ -70,12 +70,6 @@ def to_latex(table: pd.DataFrame, title: str, note: str) -> str:
     return plain.to_latex(index=False, escape=False, caption=_latex(f"{title}: {note}"))
 
 
-def to_html(table: pd.DataFrame, note: str) -> str:
-    """Return a table in HTML, its text escaped."""
-    markup = table.to_html(index=False, border=0, classes="numbers")
-    return f"{markup}\n<p class='note'>{note}</p>"
-
-
 def _markdown(text: object) -> str:
     """Return text that Markdown shows as it is; a ``_`` within a word is left alone."""
     one_line = " ".join(str(text).splitlines())

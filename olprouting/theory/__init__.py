@@ -2,6 +2,7 @@
 
 from olprouting.theory.law_source import read_prompt_law
 from olprouting.theory.prompt_law import PromptLaw
+from olprouting.theory.report import TheoryReport
 from olprouting.theory.stationary import (
     StationaryImbalance,
     certified_ratio,
@@ -16,6 +17,7 @@ __all__ = [
     "StationaryImbalance",
     "SupplyCheck",
     "TheoremConstants",
+    "TheoryReport",
     "WorkerLoadLaw",
     "certified_ratio",
     "check_supply",

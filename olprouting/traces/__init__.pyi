@@ -1,6 +1,7 @@
 from .arrivals import as_recorded as as_recorded
 from .arrivals import batches as batches
 from .arrivals import poisson as poisson
+from .arrivals import poisson_by_period as poisson_by_period
 from .arrivals import require_arrivals as require_arrivals
 from .arrivals import spread_batches as spread_batches
 from .catalogue import PUBLIC_TRACES as PUBLIC_TRACES
@@ -19,4 +20,6 @@ from .summary import summarise as summarise
 from .synthetic import from_profile as from_profile
 from .synthetic import geometric as geometric
 from .synthetic import ratio as ratio
+from .workload import Workload as Workload
+from .workload import load_workload as load_workload
 from .writing import write_trace as write_trace

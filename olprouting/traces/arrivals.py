@@ -82,6 +82,35 @@ def poisson(trace: Trace, rate_per_s: float, rng: np.random.Generator) -> Trace:
     )
 
 
+def poisson_by_period(
+    trace: Trace,
+    rate_per_period: float,
+    rng: np.random.Generator,
+    period_s: float | None = None,
+) -> Trace:
+    """Replace the arrivals of a trace by a Poisson process whose first arrival is in period 1.
+
+    Parameters
+    ----------
+    trace
+        The requests, kept in their order.
+    rate_per_period
+        Mean arrivals per period, > 0.
+    rng
+        Source of the exponential gaps.
+    period_s
+        Length of a period in seconds, for arrival times; None gives releases by period.
+    """
+    rate = positive("rate", rate_per_period)
+    gaps = rng.exponential(1 / rate, size=max(0, len(trace) - 1))
+    arrival = np.concatenate([np.zeros(min(1, len(trace))), np.cumsum(gaps)])
+    notice = f"arrivals replaced: poisson at {rate_per_period:g} per period"
+    if period_s is None:
+        release = np.floor(arrival).astype(np.int64) + 1
+        return trace.with_notice(notice, arrival_s=None, release_iteration=release)
+    return trace.with_notice(notice, arrival_s=arrival * period_s, release_iteration=None)
+
+
 def batches(
     trace: Trace,
     requests: int,

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from olprouting.errors import InputError, shown, unknown_name
-from olprouting.instances._checks import finite_vector, is_real, positive, whole
+from olprouting.instances._checks import finite_vector, positive, whole
 from olprouting.instances.documents import load_json, naming, read_text, refuse_wrong_fields
+from olprouting.parameters import is_real
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from child_processes import COMMAND_LINE, finish, needs_sigint, python, start
 
-from olprouting.cli.period_options import parse_weights
 from olprouting.errors import InputError
-from olprouting.instances import WEIGHT_SETS
+from olprouting.instances import WEIGHT_SETS, SloWeights
 
 if TYPE_CHECKING:
     import subprocess
@@ -139,7 +138,7 @@ def test_a_front_between_two_metrics_is_printed_and_written(tmp_path):
         (["--pareto", "ttft_mean"], "must be the names of two different metrics"),
         (["--pareto", "ttft_mean,speed"], "unknown metric 'speed'"),
         (["--pareto", "ttft_mean,finished", "--policies", "jsq"], "leave out --policies"),
-        (["--normalizer", "large"], "auto, or a number > 0"),
+        (["--normalizer", "large"], "a number > 0, or auto"),
         (["--normalizer", "-1"], "reward_normalizer"),
         (["--step-size", "0"], "step_size"),
         (["--sample", "none"], "--sample"),
@@ -185,7 +184,7 @@ def test_ctrl_c_prints_what_is_finished_and_exits_130(tmp_path):
 
 def test_weights_by_name_are_the_published_ones():
     for name, weights in WEIGHT_SETS.items():
-        assert parse_weights(name) == weights
-    assert parse_weights("1/135, 1/400,1/400,1,1,1") == WEIGHT_SETS["tail-latency"]
+        assert SloWeights.parse(name) == weights
+    assert SloWeights.parse("1/135, 1/400,1/400,1,1,1") == WEIGHT_SETS["tail-latency"]
     with pytest.raises(InputError, match="known"):
-        parse_weights("nothing")
+        SloWeights.parse("nothing")

@@ -214,9 +214,9 @@ def test_a_rule_that_gives_a_request_to_too_small_a_worker_is_told() -> None:
     [
         ({"mode": "pages"}, "unknown KV mode 'pages'; known: blocks, reserve, tokens"),
         ({"oversize": "ignore"}, "unknown KV oversize 'ignore'"),
-        ({"block_tokens": 0}, "block_tokens = 0 must be an integer >= 1"),
+        ({"block_tokens": 0}, "block_tokens = 0 must be a whole number >= 1"),
         ({"max_output_tokens": 5}, "max_output_tokens belongs to mode 'reserve', not tokens"),
-        ({"age_offset": -1}, "age_offset = -1 must be an integer >= 0"),
+        ({"age_offset": -1}, "age_offset = -1 must be a whole number >= 0"),
     ],
 )
 def test_kv_options_out_of_range_are_refused(options, message) -> None:

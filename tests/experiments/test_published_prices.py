@@ -27,7 +27,7 @@ def test_the_mixes_have_the_published_ratios():
 def test_all_published_baselines_run_at_the_limits_of_the_bid_price_rule():
     study = read_study(EXPERIMENTS / "slo_weights.toml")
     assert {"round-robin", "jsq", "random", "power-of-two"} <= {p.name for p in study.policies}
-    assert len({cell.cluster_size for cell in study.cells}) == 1
+    assert len({cell.cluster for cell in study.cells}) == 1
 
 
 def test_the_rate_shifts_at_half_time():

@@ -11,8 +11,9 @@ from olprouting.engine import simulate
 from olprouting.errors import InputError
 from olprouting.instances import Cluster, SloWeights, StepTime, Trace
 from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
-from olprouting.price_report import METRICS, non_dominated, pareto, poisson_by_period, weight_sweep
+from olprouting.price_report import METRICS, non_dominated, pareto, weight_sweep
 from olprouting.price_report.run_outcome import RunOutcome
+from olprouting.traces import poisson_by_period
 
 PERIOD = PeriodOptions(periods=120, t1=30, t2=6)
 OPTIONS = PolicyOptions(period=PERIOD, ties="index")

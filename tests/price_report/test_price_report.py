@@ -20,10 +20,10 @@ from olprouting.price_report import (
     collected_reward,
     judge_period,
     measure_prices,
-    poisson_by_period,
     require_equal_limits,
 )
 from olprouting.price_report.judge import reward_of
+from olprouting.traces import poisson_by_period
 
 PERIOD = PeriodOptions(periods=120, t1=30, t2=6)
 OPTIONS = PolicyOptions(period=PERIOD, ties="index")

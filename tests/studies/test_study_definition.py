@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from study_files import SMALL, write
 
-from olprouting.engine import KvOptions
 from olprouting.errors import InputError
 from olprouting.instances import WEIGHT_SETS
-from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions
+from olprouting.options import BidPriceOptions, KvOptions, PeriodOptions, PolicyOptions
 from olprouting.studies import Kind, parameters, read_study
 from olprouting.studies.grid import values_of
-from olprouting.studies.parameters import Parameter, policy_options
+from olprouting.studies.parameters import policy_options
 
-BETA = Parameter("beta", "options", (float,))
-STEPS = Parameter("steps", "options", (int,))
+BETA = PolicyOptions.parameters["beta"]
+STEPS = BidPriceOptions.parameters["steps"]
 
 
 def test_cells_are_all_combinations_and_seeds_are_shared_by_policies(small):

@@ -12,9 +12,10 @@ from typer.testing import CliRunner
 
 from olprouting.cli.app import app
 from olprouting.errors import InputError
+from olprouting.options import WorkloadOptions
 from olprouting.studies import read_study
-from olprouting.studies.workload import TraceSource
-from olprouting.traces import read_trace, resolve
+from olprouting.studies.workload import workload_of
+from olprouting.traces import load_workload, read_trace, resolve
 
 COLUMNS = "arrival=t,prompt=n in,decode=n_out,key=who,unit=ms"
 ROWS = ((500, 10, 2, "ann"), (1500, 20, 3, "bob"), (2500, 30, 4, "ann"), (2500, 40, 5, ""))
@@ -89,7 +90,7 @@ def test_choices_that_contradict_each_other_are_refused(tmp_path) -> None:
     with pytest.raises(InputError, match="columns apply to files only"):
         resolve("burstgpt-like", columns="prompt=t")
     with pytest.raises(InputError, match="is drawn, not read"):
-        TraceSource(source="burstgpt-like", columns="prompt=t")
+        load_workload(WorkloadOptions(source="burstgpt-like", columns="prompt=t"), 0)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +136,7 @@ def commands(group: typer.Typer) -> dict[str, set[str]]:
     def visit(command, words: str) -> None:
         for name, inner in getattr(command, "commands", {}).items():
             visit(inner, f"{words} {name}".strip())
-        found[words] = {parameter.name for parameter in command.params}
+        found[words] = {word.lstrip("-") for one in command.params for word in one.opts}
 
     visit(typer.main.get_command(group), "")
     return found
@@ -163,7 +164,7 @@ def test_a_study_names_columns(tmp_path, table) -> None:
     lines = [f"{k} = {v!r}" for k, v in json.loads(source).items()]
     write(study, 'kind = "simulate"', 'policies = ["jsq"]', "[trace]", *lines)
     (cell,) = read_study(study).cells
-    trace = cell.source.load(0, cell.trace_sha256).trace
+    trace = workload_of(cell.workload, 0, cell.trace_sha256, None).trace
     assert trace.arrival_s.tolist() == [0, 1, 2, 2]
     write(study, 'kind = "simulate"', 'policies = ["jsq"]', "[trace]", *lines[:1], "columns = 'x'")
     with pytest.raises(InputError, match="expected ROLE=COLUMN"):
@@ -187,6 +188,6 @@ def test_a_study_reads_a_folder_and_sees_that_it_changed(tmp_path) -> None:
     before = cell.trace_sha256
     write(folder / "c.csv", "prompt_tokens,decode_tokens", "1,2")
     with pytest.raises(InputError, match="is not the trace this study began with"):
-        cell.source.load(0, before)
+        workload_of(cell.workload, 0, before, None)
     (now,) = read_study(study).cells
-    assert len(now.source.load(0, now.trace_sha256).trace) == 3
+    assert len(workload_of(now.workload, 0, now.trace_sha256, None).trace) == 3

@@ -1,23 +1,19 @@
-"""The tables of `olprouting prices`."""
+"""A report on prices, and a front, as people read them: tables, findings and notes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
-from olprouting.cli.tables import print_table
+from olprouting.instances import WEIGHT_SETS
+from olprouting.report import Table, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from olprouting.price_report import (
-        BoundProof,
-        ParetoFront,
-        PriceReport,
-        RunOutcome,
-        StartsQuality,
-    )
+    from olprouting.price_report.bounds import BoundProof
+    from olprouting.price_report.frontier import ParetoFront
+    from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
+    from olprouting.price_report.run_outcome import RunOutcome
 
 WAYS = {
     "subgradient": "bid prices",
@@ -27,49 +23,18 @@ WAYS = {
 }
 
 
-def print_report(report: PriceReport) -> None:
-    """Print the tables of a report on stdout, and notes on stderr."""
-    settings = report.settings
-    typer.echo(
-        f"{settings['trace']}: {settings['requests']} requests on {len(settings['slots'])} devices "
-        f"x {max(settings['slots'])} slots x {max(settings['kv_tokens']):,} KV tokens, "
-        f"{settings['forecast']}, T={settings['period']['periods']} "
-        f"({settings['period']['last_period']}), every rule at these limits"
-    )
-    if report.runs:
-        _print_runs(report.runs)
-        _print_latencies(report.runs)
-    if report.records:
-        _print_starts(report)
-        _print_prices(report)
-        _print_bounds(report.bounds, len(report.records))
-    _print_times(report.runs)
-    for notice in (*settings["notices"], *report.notices):
-        typer.echo(f"note: {notice}", err=True)
-    censored = [run.policy for run in report.runs if run.censored]
-    if censored:
-        fixed = settings["period"]["last_period"] == "fixed"
-        where = f" past T={settings['period']['periods']} nobody is admitted;" if fixed else ""
-        typer.echo(
-            f"note:{where} requests are unfinished with {', '.join(censored)}, the latencies lack "
-            "them",
-            err=True,
-        )
-    if report.interrupted:
-        typer.echo("interrupted: the tables hold what was finished", err=True)
-
-
-def print_front(front: ParetoFront, names: Sequence[str]) -> None:
-    """Print the runs of a front on stdout, each under the name of its weights, and notes."""
+def front_table(front: ParetoFront) -> Table:
+    """Return the runs of a front, each under the name of its weights."""
     first, second = front.metrics
     points = front.points
-    print_table(
+    named = {weights: name for name, weights in WEIGHT_SETS.items()}
+    return Table(
         "Runs of bid-price",
-        {"weights": names[: len(points)]},
+        {"weights": [named.get(point.weights, "") for point in points]},
         {
             "": [str(number) for number in range(len(points))],
             **{
-                metric: [_number(getattr(p.outcome, metric), ",.6g") for p in points]
+                metric: [text_of(getattr(p.outcome, metric), ",.6g") for p in points]
                 for metric in front.metrics
             },
             "unfin.": [str(p.outcome.unfinished) for p in points],
@@ -78,37 +43,58 @@ def print_front(front: ParetoFront, names: Sequence[str]) -> None:
         f"front: no other run is as good in {first} and {second} and better in one;\n"
         "latencies lack the unfinished requests",
     )
-    for notice in front.notices:
-        typer.echo(f"note: {notice}", err=True)
-    if front.interrupted:
-        typer.echo("interrupted: the table holds the runs that were finished", err=True)
 
 
-def warn_never_started(report: PriceReport) -> None:
-    """Say on stderr, in one line, how many requests each rule never started."""
+def price_tables(report: PriceReport) -> tuple[Table, ...]:
+    """Return runs and latencies, and the starts of the judged periods."""
+    tables = [runs_table(report.runs), latencies_table(report.runs)] if report.runs else []
+    if report.records:
+        tables.append(starts_table(report.starts, len(report.records)))
+    return tuple(tables)
+
+
+def price_findings(report: PriceReport) -> tuple[str, ...]:
+    """Return how good prices and bounds are, and how long rules take, in words."""
+    found = []
+    if report.quality is not None:
+        found += [_prices(report.quality), *_bounds(report.bounds, len(report.records))]
+    return (*found, *_times(report.runs))
+
+
+def never_started(report: PriceReport) -> tuple[str, ...]:
+    """Return in a line how many requests each rule never started, if there are any."""
     counts = [f"{run.policy} {run.never_started}" for run in report.runs if run.never_started]
     if not counts:
-        return
+        return ()
     period = report.settings["period"]
     fixed = period["last_period"] == "fixed"
     cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
-    typer.secho(
-        f"WARNING: never started, of {report.settings['requests']} requests: "
-        f"{', '.join(counts)}{cause}",
-        err=True,
-        bold=True,
+    return (
+        f"never started, of {report.settings['requests']} requests: {', '.join(counts)}{cause}",
     )
 
 
-def _print_runs(runs: Sequence[RunOutcome]) -> None:
-    print_table(
+def censored(report: PriceReport) -> tuple[str, ...]:
+    """Return in a sentence whose latencies lack requests, if there are any."""
+    names = [run.policy for run in report.runs if run.censored]
+    if not names:
+        return ()
+    period = report.settings["period"]
+    fixed = period["last_period"] == "fixed"
+    where = f"past T={period['periods']} nobody is admitted; " if fixed else ""
+    return (f"{where}requests are unfinished with {', '.join(names)}, the latencies lack them",)
+
+
+def runs_table(runs: Sequence[RunOutcome]) -> Table:
+    """Return what each run achieved."""
+    return Table(
         "Runs",
         {"policy": [run.policy for run in runs]},
         {
             "reward": [f"{run.reward:,.1f}" for run in runs],
             "sat.": [_percent(run.satisfaction) for run in runs],
-            "req/p.": [_number(run.requests_per_period, ".3f") for run in runs],
-            "tok/p.": [_number(run.tokens_per_period, ".1f") for run in runs],
+            "req/p.": [text_of(run.requests_per_period, ".3f") for run in runs],
+            "tok/p.": [text_of(run.tokens_per_period, ".1f") for run in runs],
             "tok/s": [f"{run.throughput_tokens_per_s:,.0f}" for run in runs],
             "unfin.": [f"{run.unfinished}{'*' if run.censored else ''}" for run in runs],
             "never": [str(run.never_started) for run in runs],
@@ -125,17 +111,18 @@ def _rejected(runs: Sequence[RunOutcome]) -> dict[str, list[str]]:
     return {"rej.": [str(count) for count in counts]} if any(counts) else {}
 
 
-def _print_latencies(runs: Sequence[RunOutcome]) -> None:
+def latencies_table(runs: Sequence[RunOutcome]) -> Table:
+    """Return the latencies of each run."""
     columns = {
         f"{heading} {what}": [
-            f"{_number(getattr(run, f'{name}_{what}'), '.0f')}"
-            f"/{_number(getattr(run, f'{name}_{what}_s'), '.2f')}"
+            f"{text_of(getattr(run, f'{name}_{what}'), '.0f')}"
+            f"/{text_of(getattr(run, f'{name}_{what}_s'), '.2f')}"
             for run in runs
         ]
         for heading, name in (("TTFT", "ttft"), ("E2E", "end_to_end"))
         for what in ("mean", "p95", "p99")
     }
-    print_table(
+    return Table(
         "Latencies",
         {"policy": [run.policy for run in runs]},
         columns,
@@ -143,10 +130,10 @@ def _print_latencies(runs: Sequence[RunOutcome]) -> None:
     )
 
 
-def _print_starts(report: PriceReport) -> None:
-    rows: Sequence[StartsQuality] = report.starts
-    print_table(
-        f"Starts in {len(report.records)} sampled periods of the bid-price run",
+def starts_table(rows: Sequence[StartsQuality], periods: int) -> Table:
+    """Return how good the starts of the judged periods are, by who chose them."""
+    return Table(
+        f"Starts in {periods} sampled periods of the bid-price run",
         {"chosen by": [WAYS[row.way] for row in rows]},
         {
             "reward": [f"{row.reward_mean:,.3f}" for row in rows],
@@ -160,13 +147,11 @@ def _print_starts(report: PriceReport) -> None:
     )
 
 
-def _print_prices(report: PriceReport) -> None:
-    quality = report.quality
-    assert quality is not None
-    typer.echo(
-        f"prices: f is {_number(quality.f_gap_mean, '.4g')} above its exact minimum on average "
-        f"({_percent(quality.f_relative_gap_mean)}), at most {_number(quality.f_gap_max, '.4g')};\n"
-        f"they differ from exact prices by {_number(quality.price_distance_mean, '.2f')} of those, "
+def _prices(quality: PriceQuality) -> str:
+    return (
+        f"prices: f is {text_of(quality.f_gap_mean, '.4g')} above its exact minimum on average "
+        f"({_percent(quality.f_relative_gap_mean)}), at most {text_of(quality.f_gap_max, '.4g')};\n"
+        f"they differ from exact prices by {text_of(quality.price_distance_mean, '.2f')} of those, "
         f"which start the same requests in {_percent(quality.share_same_requests)}\n"
         f"of the periods, on the same devices in {_percent(quality.share_same_pairs)}; "
         f"not all that fits can start in {_percent(quality.share_contested)} of them.\n"
@@ -175,33 +160,33 @@ def _print_prices(report: PriceReport) -> None:
     )
 
 
-def _print_bounds(bounds: Sequence[BoundProof], periods: int) -> None:
-    """Say how each bound was proven, and in how many periods the solution found meets it."""
+def _bounds(bounds: Sequence[BoundProof], periods: int) -> list[str]:
+    """Return how each bound was proven, and in how many periods the solution found meets it."""
+    found = []
     for bound in bounds:
         known = f"known in {bound.periods}" if bound.periods < periods else "known in all"
-        typer.echo(
+        found.append(
             f"{bound.name}: {bound.bounds}, {known} {periods} periods and met in {bound.met},\n"
             f"  by {bound.proven_by}"
         )
+    return found
 
 
-def _print_times(runs: Sequence[RunOutcome]) -> None:
-    """Print the times of rules that plan by periods; others run compiled within the engine."""
+def _times(runs: Sequence[RunOutcome]) -> list[str]:
+    """Return the times of rules that plan by periods; others run compiled within the engine."""
+    found = []
     for run in runs:
         if run.route_p50_s is None:
             continue
         update = _pair(run.update_p50_s, run.update_p99_s)
         learning = "" if run.update_p50_s is None else f", the price update in it {update}"
         times = _pair(run.route_p50_s, run.route_p99_s)
-        typer.echo(f"{run.policy}: a routing call takes {times} ms (p50/p99){learning}")
-
-
-def _number(value: float | None, form: str) -> str:
-    return "-" if value is None else f"{value:{form}}"
+        found.append(f"{run.policy}: a routing call takes {times} ms (p50/p99){learning}")
+    return found
 
 
 def _percent(value: float | None) -> str:
-    return _number(value, ".1%")
+    return text_of(value, ".1%")
 
 
 def _pair(first: float | None, second: float | None) -> str:
