@@ -13,9 +13,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import numba
 import numpy as np
 import numpy.typing as npt
-from numba import config, njit, types
+from numba import config, njit, typeof, types
+from numba.core import event
+
+from olprouting.progress import ON_COMPILATION
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -73,12 +77,16 @@ def _cached(function: Kernel, liberties: set[str], **options: Any) -> Kernel:
     if INTERPRETED:  # compiled code divides by zero and wraps integers around in silence
         return np.errstate(all="ignore")(function)
     dispatcher = njit(function, error_model="numpy", fastmath=liberties, **options)
+    _compilations.known += 1
     dispatcher.get_call_template = _without_literals(dispatcher.get_call_template)
     if os.environ.get(CACHE_SWITCH, "1") != "0":
         with suppress(RuntimeError):  # there is no folder that may be written to
             dispatcher.enable_caching()
             cache = dispatcher._cache
-            cache._cache_file._source_stamp = source_stamp(function)
+            stamp = source_stamp(function)
+            cache._cache_file._source_stamp = stamp
+            # compared before the rest of an index is read, which may name what is no more
+            cache._cache_file._version = f"{numba.__version__} {stamp}"
             cache.save_overload = _without_disk_errors(cache.save_overload)
     return dispatcher  # type: ignore[no-any-return]
 
@@ -104,17 +112,38 @@ def _without_disk_errors(save: Callable[..., None]) -> Callable[..., None]:
     return try_to_save
 
 
-def is_warm(kernel: Callable[..., Any]) -> bool:
-    """Whether machine code for `kernel` lies in the cache of this machine, or is not needed."""
-    if INTERPRETED:
-        return True
-    cache = getattr(kernel, "_cache")  # noqa: B009  (untyped attribute)
-    return hasattr(cache, "_cache_file") and bool(cache._cache_file._load_index())
+def prepare(kernel: Callable[..., Any], *arguments: Any) -> None:
+    """Compile `kernel` for such arguments, or load its code, before a clock is started."""
+    if not INTERPRETED:
+        kernel.compile(tuple(map(typeof, arguments)))  # type: ignore[attr-defined]
 
 
-def inlined(function: Kernel) -> Kernel:
-    """Inline `function` into the kernels that call it, which spares compiling it by itself."""
-    return njit(function, inline="always", error_model="numpy")  # type: ignore[no-any-return]
+class _Compilations(event.Listener):
+    """Tells `ON_COMPILATION` which kernel is compiled; kernels that it calls come within."""
+
+    known = 0
+    done = 0
+    depth = 0
+
+    def on_start(self, event: event.Event) -> None:
+        """Tell which kernel begins."""
+        self.depth += 1
+        self._tell(event.data["dispatcher"].py_func.__name__)
+
+    def on_end(self, event: event.Event) -> None:
+        """Count it, and tell when all are done."""
+        self.depth -= 1
+        self.done += 1
+        if self.depth == 0:
+            self._tell("")
+
+    def _tell(self, name: str) -> None:
+        for tell in ON_COMPILATION:
+            tell(name, self.done, max(self.known, self.done))
+
+
+_compilations = _Compilations()
+event.register("numba:compile", _compilations)
 
 
 def as_records(array: npt.NDArray[np.void]) -> npt.NDArray[np.void]:

@@ -14,6 +14,7 @@ from olprouting.cli.hindsight import hindsight
 from olprouting.cli.instances import instances_app
 from olprouting.cli.interrupts import exit_on_interrupt
 from olprouting.cli.prices import prices
+from olprouting.cli.progress import CompilationNotice
 from olprouting.cli.simulate import simulate
 from olprouting.cli.solve import solve
 from olprouting.cli.study import study_app
@@ -22,6 +23,7 @@ from olprouting.cli.traces import traces_app
 from olprouting.cli.verify import verify
 from olprouting.errors import InputError
 from olprouting.files import reason
+from olprouting.progress import ON_COMPILATION
 
 BAD_INPUT = 2
 
@@ -75,6 +77,7 @@ def main() -> None:
     Bad input, and what the system refuses, is one line on stderr and exit code 2; Ctrl-C ends with
     code 130.
     """
+    ON_COMPILATION.append(CompilationNotice())
     with exit_on_interrupt():
         try:
             app()

@@ -66,13 +66,13 @@ def gaps(
     conversation trace.
     """
     folder = None if out is None else own_folder(context, out)
-    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.forecasts import make_forecast
     from olprouting.gaps import DEFAULT_POLICIES, measure_gaps
 
     trace, history, backlog = o.load_workload(workload, seed)
     known = make_forecast(forecast.name, history, horizon=rules.horizon, seed=seed)
-    announce_compilation()
+    warn_if_interpreted()
     with progress_bar() as advance:
         report = measure_gaps(
             trace,

@@ -116,7 +116,7 @@ def hindsight(
         )
         return
     folder = None if out is None else own_folder(context, out)
-    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.engine.arguments import check_policy
     from olprouting.hindsight import hindsight as bound_and_schedule
     from olprouting.instances import Cluster
@@ -128,7 +128,7 @@ def hindsight(
         policy = make_policy(name, devices, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
     trace = o.load_workload(workload, seed).trace
-    announce_compilation()
+    warn_if_interpreted()
     with progress_bar() as advance:
         found = bound_and_schedule(
             trace,

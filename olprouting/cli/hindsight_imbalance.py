@@ -42,14 +42,14 @@ def least_imbalance(
     KeyboardInterrupt
         After Ctrl-C, when what there is has been printed.
     """
-    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.hindsight import hindsight_imbalance, imbalance_ratio
     from olprouting.hindsight.imbalance.ratio import maximal_run
     from olprouting.hindsight.imbalance.run import longest_run, total_imbalance
 
     policies = _maximal_policies(names, cluster.workers)
     longest_run(trace, cluster)  # what is too large is an error now, not after the runs
-    announce_compilation()
+    warn_if_interpreted()
     saving, failures = Saving(), Failures()
     with progress_bar() as advance:
         runs, interrupted = _runs(trace, cluster, policies, seed, failures, advance)

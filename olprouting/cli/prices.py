@@ -146,10 +146,10 @@ class _Study:
 
     def compare(self, policies: list[str], folder: Path | None, as_json: bool) -> None:
         """Print how bid-price and other rules do, and how good its prices are."""
-        from olprouting.cli.progress import announce_compilation, progress_bar
+        from olprouting.cli.progress import progress_bar, warn_if_interpreted
         from olprouting.price_report import DEFAULT_POLICIES, measure_prices
 
-        announce_compilation()
+        warn_if_interpreted()
         with progress_bar() as advance:
             report = measure_prices(
                 self.trace,
@@ -166,12 +166,12 @@ class _Study:
 
     def trace_front(self, metrics: str, folder: Path | None, as_json: bool) -> None:
         """Print which trade-offs between two metrics the published weights reach."""
-        from olprouting.cli.progress import announce_compilation, progress_bar
+        from olprouting.cli.progress import progress_bar, warn_if_interpreted
         from olprouting.instances import WEIGHT_SETS
         from olprouting.price_report import pareto
 
         chosen = tuple(o.names(metrics))
-        announce_compilation()
+        warn_if_interpreted()
         with progress_bar() as advance:
             front = pareto(
                 self.trace,

@@ -89,7 +89,7 @@ def simulate(
         series = own_file(context, writable_target(series), (*read, requests_out))
     if requests_out is not None:
         requests_out = own_file(context, writable_target(requests_out), read)
-    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.engine import replay_policy
     from olprouting.engine import simulate as run
     from olprouting.forecasts import make_forecast
@@ -104,7 +104,7 @@ def simulate(
         else replay_policy(read_table(replay))
     )
     known = make_forecast(forecast.name, history, horizon=rules.horizon, seed=seed)
-    announce_compilation()
+    warn_if_interpreted()
     try:
         with progress_bar() as advance:
             result = run(

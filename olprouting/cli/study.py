@@ -47,11 +47,11 @@ def run(
     force: ForceOption = False,
 ) -> None:
     """Run all cells of a study that are not finished yet; Ctrl-C leaves it resumable."""
-    from olprouting.cli.progress import announce_compilation, progress_bar
+    from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.studies import read_study, run_study
 
     study = read_study(file, reduced=reduced)
-    announce_compilation()
+    warn_if_interpreted()
     with progress_bar() as advance:
         status = run_study(
             study,

@@ -203,6 +203,8 @@ def simulate(
     interrupted = False
     started = time.perf_counter()
     try:
+        next(chunks)  # kernels are ready, the run has not begun
+        started = time.perf_counter()
         for _ in chunks:
             series.append(_take_series(state))
             if on_progress is not None:
@@ -242,9 +244,12 @@ def _compiled_chunks(
     rng: np.random.Generator,
     max_iterations: int | None,
 ) -> Iterator[None]:
+    from olprouting.compiling import prepare
     from olprouting.engine.iteration_kernels import run_iterations
 
     pointer = np.zeros(1, np.int64)
+    prepare(run_iterations, rules, state, policy.parameters, pointer, rng, 0)
+    yield
     left = max_iterations
     more = True
     while more and left != 0:
@@ -262,6 +267,7 @@ def _python_chunks(
     max_iterations: int | None,
     on_decision: Callable[[DecisionEvent], None] | None,
 ) -> Iterator[None]:
+    from olprouting.compiling import prepare
     from olprouting.engine.devices import device_view
     from olprouting.engine.iteration_kernels import advance, commit, observe
     from olprouting.engine.worker_kernels import project_truth
@@ -274,6 +280,10 @@ def _python_chunks(
         return project_truth(state.requests, state.workers, now, rules.prefill_steps, horizon)
 
     nothing = np.empty(0, np.int64)
+    prepare(advance, rules, state)
+    prepare(observe, rules, state)
+    prepare(commit, rules, state, nothing, nothing)
+    yield
     done = decisions = 0
     while done != max_iterations and advance(rules, state):
         view = observe(rules, state)
@@ -282,6 +292,8 @@ def _python_chunks(
             view = view._replace(devices=device_view(rules, state, view))
         if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
             decisions += 1
+            if decisions == 1 and isinstance(policy, CompiledPolicy):
+                policy.prepare(view, rng)
             try:
                 position, worker, dispatch_s = _timed_route(policy, view, rng)
             except KeyboardInterrupt:

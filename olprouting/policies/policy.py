@@ -151,3 +151,11 @@ class CompiledPolicy:
         if view.admissions:
             admitted = route_compiled(self.parameters, view, self.pointer, rng, position, worker)
         return position[:admitted], worker[:admitted]
+
+    def prepare(self, view: View, rng: np.random.Generator) -> None:
+        """Compile the rule for such views, or load its code, so that no timed call has to."""
+        from olprouting.compiling import prepare
+        from olprouting.policies.route_kernels import route_compiled
+
+        pairs = np.empty(0, np.int64)
+        prepare(route_compiled, self.parameters, view, self.pointer, rng, pairs, pairs)

@@ -191,7 +191,8 @@ def test_nothing_is_compiled_within_the_limit(name: str) -> None:
     # catches a kernel, or a type it is called with, that the first solve would compile on the way
     decision = load_instance(name)
     assert isinstance(decision, Decision)
-    backend.compile_kernels()
+    backend.compile_bounds()
+    backend.compile_passes()
     with event.install_recorder("numba:compile") as recorder:
         Search(prepare(decision), SolveOptions(time_limit_s=0.5), None).run()
     assert [entry.data["dispatcher"].__name__ for _, entry in recorder.buffer] == []

@@ -35,27 +35,40 @@ class Native:
         """Solve `decision`; see `Backend`."""
         if options.native:
             raise InputError(f"native has no option {next(iter(options.native))!r}")
-        compile_kernels()
+        compile_bounds()
         began = time.perf_counter()
-        search = Search(prepare(decision), options, start)
-        built = time.perf_counter()
+        search = Search(prepare(decision), options, start, before_passes=compile_passes)
+        build_s = time.perf_counter() - began
         search.run()
         search.watch.raise_error()
-        wall_s = time.perf_counter() - built
         stop = search.stop or StopReason.OPTIMAL
         return Outcome(
-            stop, search.assignment, search.bound, wall_s, built - began, search.message()
+            stop,
+            search.assignment,
+            search.bound,
+            search.clock.seconds(),
+            build_s,
+            search.message(),
         )
 
 
 @functools.cache
-def compile_kernels() -> None:
-    """Compile or load all kernels, before any clock runs."""
-    tiny = Decision(np.array([[3], [1], [0]]), np.array([1, 1, 1]), np.array([1, 2, 4, 7]))
-    search = Search(with_totals(prepare(tiny)), SolveOptions(), None)
+def compile_bounds() -> None:
+    """Compile or load what decides most decisions: the first incumbent and the root bound."""
+    search = Search(prepare(_TINY), SolveOptions(), None)
     search.greedy()
     search.root()
+
+
+@functools.cache
+def compile_passes() -> None:
+    """Compile or load the rest, which takes as long again and often is not needed."""
+    search = Search(with_totals(prepare(_TINY)), SolveOptions(), None)
+    search.greedy()
     search.search(1)
     search.shake(1)
     p = search.prepared.problem
     fill_completely(p.sizes, p.sizes, np.full(4, 1), 1, np.zeros(4, np.int64))
+
+
+_TINY = Decision(np.array([[3], [1], [0]]), np.array([1, 1, 1]), np.array([1, 2, 4, 7]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from olprouting.exact.native.search_kernels import EXHAUSTED, TIED, advance
 from olprouting.instances import StopReason
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from fractions import Fraction
 
     from olprouting.compiling import Ints
@@ -65,6 +67,26 @@ MOST_TIE_STEPS = 30_000
 twice as many as that proof took."""
 
 
+class Stopwatch:
+    """Seconds since it was made, but for those in which it was stopped."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Return them."""
+        return time.perf_counter() - self._began
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Do not count what is done meanwhile."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._began += time.perf_counter() - began
+
+
 class Search:
     """One solve of a prepared decision; `run` does it, the attributes tell what came of it.
 
@@ -76,9 +98,13 @@ class Search:
         Limits and callback.
     start
         Assignment to start from, or None.
+    before_passes
+        Called, with the clock stopped, if the root bound does not prove the first incumbent.
 
     Attributes
     ----------
+    clock
+        How long the solve has taken.
     assignment, value
         The incumbent and its objective, or None.
     bound
@@ -87,14 +113,21 @@ class Search:
         Why the search ended before that was its own decision, or None.
     """
 
-    def __init__(self, prepared: Prepared, options: SolveOptions, start: Assignment | None) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        options: SolveOptions,
+        start: Assignment | None,
+        before_passes: Callable[[], None] = lambda: None,
+    ) -> None:
         self.prepared, self.options = prepared, options
+        self.clock = Stopwatch()
+        self._before_passes = before_passes
         self.watch = IncumbentWatch(prepared.decision, options)
         self.assignment: Assignment | None = None
         self.value: int | Fraction | None = None
         self.bound: int | Fraction = 0
         self.stop: StopReason | None = None
-        self._began = time.perf_counter()
         self._passes = 0
         self._steps = 0
         self._packing = Packing(options.seed)
@@ -121,6 +154,8 @@ class Search:
             self._raise_bound(root)
             self.limits.target = root + self.prepared.margin
             if not self._closed():
+                with self.clock.stopped():
+                    self._before_passes()
                 self._divide()
             if not self._closed() and self.stop is None:
                 self._passes_from(root)
@@ -314,7 +349,7 @@ class Search:
         self.assignment, self.value = assignment, value
         self.limits.best = float(value * self.prepared.unit - self.prepared.offset)
         self.state.best_key[:] = key_of(self.prepared, assignment)
-        self.watch.report(assignment, self.bound, time.perf_counter() - self._began)
+        self.watch.report(assignment, self.bound, self.clock.seconds())
         if self.watch.stop:
             self.stop = StopReason.INTERRUPTED
 
@@ -343,7 +378,7 @@ class Search:
         if self.stop is not None:
             return
         limit = self.options.time_limit_s
-        if limit is not None and time.perf_counter() - self._began >= limit:
+        if limit is not None and self.clock.seconds() >= limit:
             self.stop = StopReason.TIME_LIMIT
         limit = self.options.node_limit
         if limit is not None and self.place.nodes >= limit:
