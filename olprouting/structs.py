@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import operator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,34 +39,50 @@ class Struct:
         structref.define_boxing(cls.numba_class, _Pointer)
 
     @functools.cached_property
+    def _counterpart(self) -> tuple[types.StructRef, Any]:
+        """The type by which Numba chooses compiled code, and what it is handed."""
+        values = _getter(type(self))(self)  # type: ignore[arg-type]
+        key = type(self), *map(_kind, values)
+        found = _CONSTRUCTORS.get(key)
+        if found is None:  # Numba takes long to tell the type of an array
+            found = _CONSTRUCTORS[key] = _constructor(type(self), tuple(map(typeof, values)))
+        numba_type, make = found
+        return numba_type, make(values)
+
+    @functools.cached_property
     def _numba_type_(self) -> types.StructRef:
-        """The type by which Numba chooses compiled code."""
-        values = self._values()
-        kinds = type(self), *map(_kind, values)
-        if kinds not in _TYPES:  # Numba takes long to tell the type of an array
-            names = (field.name for field in fields(self))  # type: ignore[arg-type]
-            _TYPES[kinds] = self.numba_class(list(zip(names, map(typeof, values), strict=True)))
-        return _TYPES[kinds]
+        return self._counterpart[0]
 
     @functools.cached_property
     def _meminfo(self) -> Any:
-        """The compiled counterpart, made when a kernel first gets this instance."""
-        return _constructor(type(self), self._numba_type_)(self._values())  # type: ignore[arg-type]
-
-    def _values(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, field.name) for field in fields(self))  # type: ignore[arg-type]
+        return self._counterpart[1]
 
 
-_TYPES: dict[tuple[Any, ...], types.StructRef] = {}
+Constructor = tuple[types.StructRef, "Callable[[tuple[Any, ...]], Any]"]
+
+_CONSTRUCTORS: dict[tuple[Any, ...], Constructor] = {}
+
+
+@functools.cache
+def _getter(struct: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """Return what takes the values of all fields."""
+    names = _names(struct)
+    return operator.attrgetter(*names) if len(names) > 1 else lambda one: (getattr(one, names[0]),)
+
+
+@functools.cache
+def _names(struct: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(struct))
 
 
 def _kind(value: Any) -> Any:
     """Return what the Numba type of a field's value depends on."""
-    if isinstance(value, np.ndarray):
+    kind = type(value)
+    if kind is np.ndarray or kind is np.recarray:
         return value.dtype, value.ndim, value.flags.num
     if isinstance(value, Struct):
         return value._numba_type_
-    return type(value) if isinstance(value, (int, float, np.generic)) else value
+    return kind if isinstance(value, (int, float, np.generic)) else value
 
 
 def by_pointer(kernel: Kernel, *arguments: Any) -> Kernel:
@@ -104,25 +121,21 @@ class _Pointer:
         return meminfo
 
 
-@functools.cache
-def _constructor(
-    struct: type[Struct], numba_type: types.StructRef
-) -> Callable[[tuple[Any, ...]], Any]:
-    """Return compiled code that makes the counterpart of such a struct from its values."""
-    kernel = _construct(struct)  # type: ignore[arg-type]
-    signature = (types.BaseTuple.from_types(tuple(numba_type.field_dict.values())),)
+def _constructor(struct: Any, field_types: tuple[types.Type, ...]) -> Constructor:
+    """Return the type of structs with such fields, and compiled code that makes one of values."""
+    kernel = _construct(struct)
+    signature = (types.BaseTuple.from_types(field_types),)
     kernel.compile(signature)
-    make: Callable[[tuple[Any, ...]], Any] = kernel.overloads[signature].entry_point
-    return make
+    numba_type = struct.numba_class(list(zip(_names(struct), field_types, strict=True)))
+    return numba_type, kernel.overloads[signature].entry_point
 
 
 @functools.cache
-def _construct(struct: type[Struct]) -> Any:
+def _construct(struct: Any) -> Any:
     """Return the kernel that makes the counterpart of any such struct."""
-    names = [field.name for field in fields(struct)]  # type: ignore[arg-type]
-    structref.define_constructor(struct, struct.numba_class, names)
+    structref.define_constructor(struct, struct.numba_class, _names(struct))
 
-    def construct(values: tuple[Any, ...]) -> Struct:
+    def construct(values: tuple[Any, ...]) -> Any:
         return struct(*values)
 
     construct.__module__, construct.__qualname__ = struct.__module__, struct.__qualname__

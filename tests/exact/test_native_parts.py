@@ -181,7 +181,7 @@ def test_slackness_spares_the_search_through_ties(name: str) -> None:
     search = Search(prepare(decision), SolveOptions(), None)
     search.run()
     assert search.bound == search.value
-    assert search.place.nodes < 10
+    assert search.place["nodes"] < 10
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from numba.core import event
 
 from olprouting.instances import Cluster, Trace
 from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions
-from olprouting.price_report import measure_prices, poisson_by_period
+from olprouting.price_report import measure_prices
 from olprouting.prices import compile_run
 from olprouting.prices.descent import compile_learning
+from olprouting.traces import poisson_by_period
 
 
 @pytest.mark.parametrize("record", ["period", "request"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -132,12 +132,12 @@ class Search:
         self._steps = 0
         self._packing = Packing(options.seed)
         limits = new_limits()
-        self.limits: Any = limits.view(np.recarray)[0]
-        self.limits.best = self.limits.cut = self.limits.reach = math.inf
-        self.limits.target = -math.inf
-        self.limits.step = prepared.step - HALF if prepared.step else prepared.margin
-        self.limits.margin = prepared.margin
-        self.limits.scale = prepared.decision.workers
+        self.limits = limits[0]
+        self.limits["best"] = self.limits["cut"] = self.limits["reach"] = math.inf
+        self.limits["target"] = -math.inf
+        self.limits["step"] = prepared.step - HALF if prepared.step else prepared.margin
+        self.limits["margin"] = prepared.margin
+        self.limits["scale"] = prepared.decision.workers
         self._place_in(prepared, new_state(prepared.problem, limits))
         if start is not None:
             self._adopt(start)
@@ -152,7 +152,7 @@ class Search:
             self.greedy()
             root = self.root()
             self._raise_bound(root)
-            self.limits.target = root + self.prepared.margin
+            self.limits["target"] = root + self.prepared.margin
             if not self._closed():
                 with self.clock.stopped():
                     self._before_passes()
@@ -164,7 +164,7 @@ class Search:
 
     def message(self) -> str:
         """Return how much was looked at."""
-        return f"{self.place.nodes} nodes in {self._passes} passes"
+        return f"{self.place['nodes']} nodes in {self._passes} passes"
 
     def greedy(self) -> None:
         """Adopt an assignment made worker by worker and improved by exchanges."""
@@ -175,19 +175,19 @@ class Search:
         """Return the bound of the relaxation with the best charges, in the search's values."""
         self._reset()
         self.state.charge[:] = 0.0
-        value = float(node_bound(self.prepared.problem, self.state, 0, self.limits.best))
+        value = float(node_bound(self.prepared.problem, self.state, 0, self.limits["best"]))
         return math.ceil(value - TINY) if self.prepared.step else value
 
     def _divide(self) -> None:
         """Bisect the peak, where it is all that varies."""
-        least, best = self.limits.target, self.limits.best
+        least, best = self.limits["target"], self.limits["best"]
         for packed in self._packing.bisect(self.prepared.problem, least, best):
             if packed.placed is not None:
                 self.state.held[:], self.state.owner[:] = packed.placed
                 self._adopt_held()
             elif packed.impossible:
-                self.limits.target = packed.value + self.prepared.step
-                self._raise_bound(self.limits.target)
+                self.limits["target"] = packed.value + self.prepared.step
+                self._raise_bound(self.limits["target"])
             self._mind_limits()
             if self.stop is not None:
                 return
@@ -195,7 +195,7 @@ class Search:
     def _passes_from(self, root: float) -> None:
         """Make the passes, with the orders taking turns and more steps at each turn."""
         self.prepared = with_totals(self.prepared)
-        reaches = self._reaches(self.limits.best - root)
+        reaches = self._reaches(self.limits["best"] - root)
         orders = self._orders()
         steps = TURN_STEPS if len(orders) > 1 else 2**62
         done = 0
@@ -221,7 +221,7 @@ class Search:
         """Return how far above the root bound each pass looks; the last looks at everything."""
         if self.prepared.problem.admissions < FEW:
             return [math.inf]
-        least = self.limits.step if self.prepared.step else 4 * self.prepared.margin
+        least = self.limits["step"] if self.prepared.step else 4 * self.prepared.margin
         return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
 
     def _orders(self) -> list[tuple[Prepared, State]]:
@@ -242,15 +242,17 @@ class Search:
     def _place_in(self, prepared: Prepared, state: State) -> None:
         """Go on with another order of the workers."""
         self.prepared, self.state = prepared, state
-        self.place: Any = state.place.view(np.recarray)[0]
+        self.place = state.place[0]
         if self.assignment is not None:
             state.best_key[:] = key_of(prepared, self.assignment)
 
     def _pass(self, reach: float, steps: int) -> bool:
         """Look at everything below `reach`; return whether that was done, within `steps`."""
         limits = self.limits
-        limits.cut = min(reach, limits.best - limits.step)
-        limits.reach = min(reach, max(limits.best - limits.step, limits.best + limits.margin))
+        limits["cut"] = min(reach, limits["best"] - limits["step"])
+        limits["reach"] = min(
+            reach, max(limits["best"] - limits["step"], limits["best"] + limits["margin"])
+        )
         return self.search(steps)
 
     def search(self, limit: int) -> bool:
@@ -260,15 +262,15 @@ class Search:
         budget, steps = FIRST_BUDGET, 0
         while self.stop is None:
             began = time.perf_counter()
-            before = self.limits.best
+            before = self.limits["best"]
             end = advance(self.prepared.problem, self.state, budget)
-            if self.limits.best < before:
+            if self.limits["best"] < before:
                 self._adopt_chosen(self.state.best_chosen, self.state.best_counts)
             if end == TIED:
                 self._adopt_chosen(self.state.chosen, self.state.counts)
             if end == EXHAUSTED:
                 return True
-            made = int(self.place.steps)
+            made = int(self.place["steps"])
             steps += made
             self._steps += made
             if steps > limit:
@@ -286,7 +288,7 @@ class Search:
         placed = placed_classes(self.prepared, self.assignment)
         self.state.held[:], self.state.owner[:] = placed
         for turn in range(max(1, steps // TURN_STEPS)):
-            if self.stop is not None or self.limits.best <= self.limits.target:
+            if self.stop is not None or self.limits["best"] <= self.limits["target"]:
                 return
             shake_incumbent(self.prepared.problem, self.state, KICKS, self.options.seed + turn)
             self._adopt_held()
@@ -295,25 +297,25 @@ class Search:
     def _conclude(self) -> None:
         """Set the bound after everything below the incumbent has been looked at."""
         assert self.value is not None
-        ended_early = self.limits.best <= self.limits.target
-        exhausted = self.place.ties == 0 and not ended_early
+        ended_early = self.limits["best"] <= self.limits["target"]
+        exhausted = self.place["ties"] == 0 and not ended_early
         if exhausted or self._tell_ties_apart():
             self.bound = self.value
         elif self.stop is None:
-            self._raise_bound(self.limits.best - self.prepared.margin)
+            self._raise_bound(self.limits["best"] - self.prepared.margin)
 
     def _tell_ties_apart(self) -> bool:
         """Look at all solutions that tie with the incumbent; return whether that was possible."""
-        best, margin = self.limits.best, self.prepared.margin
-        self.limits.step, self.limits.target = -margin, -math.inf
-        self.limits.cut = self.limits.reach = best + margin
+        best, margin = self.limits["best"], self.prepared.margin
+        self.limits["step"], self.limits["target"] = -margin, -math.inf
+        self.limits["cut"] = self.limits["reach"] = best + margin
         return self.search(min(max(TIE_STEPS, 2 * self._steps), MOST_TIE_STEPS))
 
     def _looked_at_all_below(self, reach: float) -> bool:
         """Whether a pass with this reach saw all that beats the incumbent, or ties with it."""
         if self.prepared.step:
-            return bool(self.limits.best - self.limits.step <= reach)
-        return bool(self.limits.best + self.prepared.margin <= reach)
+            return bool(self.limits["best"] - self.limits["step"] <= reach)
+        return bool(self.limits["best"] + self.prepared.margin <= reach)
 
     def _closed(self) -> bool:
         """Whether the bound proves the incumbent, in exact arithmetic where necessary."""
@@ -347,7 +349,7 @@ class Search:
         if self.value is not None and value >= self.value:
             return
         self.assignment, self.value = assignment, value
-        self.limits.best = float(value * self.prepared.unit - self.prepared.offset)
+        self.limits["best"] = float(value * self.prepared.unit - self.prepared.offset)
         self.state.best_key[:] = key_of(self.prepared, assignment)
         self.watch.report(assignment, self.bound, self.clock.seconds())
         if self.watch.stop:
@@ -372,7 +374,7 @@ class Search:
         s.left[:] = p.supply
         s.profile[0] = p.floor
         s.box[:] = [-math.inf, math.inf]
-        self.place.depth = self.place.phase = self.place.ties = 0
+        self.place["depth"] = self.place["phase"] = self.place["ties"] = 0
 
     def _mind_limits(self) -> None:
         if self.stop is not None:
@@ -381,5 +383,5 @@ class Search:
         if limit is not None and self.clock.seconds() >= limit:
             self.stop = StopReason.TIME_LIMIT
         limit = self.options.node_limit
-        if limit is not None and self.place.nodes >= limit:
+        if limit is not None and self.place["nodes"] >= limit:
             self.stop = StopReason.NODE_LIMIT
