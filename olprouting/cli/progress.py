@@ -65,7 +65,7 @@ class CompilationNotice:
 
         if not self._said:
             self._said = True
-            Console(stderr=True).print("compiling kernels for this machine, once: under a minute")
+            Console(stderr=True).print("compiling kernels for this machine, once: up to a minute")
         if not kernel:
             self._close()
             return

@@ -57,15 +57,9 @@ shown in fractions to meet a root bound (`certify`), or the ties are searched in
 second run that compares each one in fractions; if that takes too long, the bound stays below the
 incumbent by the margin, and the result says so.
 
-**Limits.** The compiled search keeps all it knows in `State` and returns to Python about every
-0.05 s, where the clock, the callback and Ctrl-C are minded. No clock runs while kernels are
+**Limits.** The compiled search keeps all it knows in `SearchState` and returns to Python about
+every 0.05 s, where the clock, the callback and Ctrl-C are minded. No clock runs while kernels are
 compiled or loaded.
-
-**What each part is for.** Switched off one at a time on the 48 decisions of the library (2 s each,
-44 proven) and on 225 from the start of a run (1 s each, 189 proven), each part that is left leaves
-fewer proven: charges 10 of the library, windows 2 and 2, regrets, totals, completion, random
-exchanges and either order 1, the level bound in fractions 1 and 7, packing 0 and 6. Complementary
-slackness spares rich pools with gamma < 1 a search through ties: 8 ms instead of half a second.
 
 Source: the program is the balance paper's, section 3; the method is ours.
 """

@@ -11,14 +11,14 @@ from olprouting.exact.native.charge_kernels import charged_bound, placed
 from olprouting.exact.native.subset_kernels import remaining_sums
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 TINY = 1e-6
 """Whole token figures are compared with this slack after a division."""
 
 
 @compiled
-def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
+def node_bound(problem: Problem, state: SearchState, j: int, goal: float) -> float:
     """Return a lower bound on every completion when workers before j are placed.
 
     No more effort is made once it reaches `goal`.
@@ -34,7 +34,7 @@ def node_bound(problem: Problem, state: State, j: int, goal: float) -> float:
 
 
 @kernel
-def bound_within(problem: Problem, state: State, j: int, goal: float) -> float:
+def bound_within(problem: Problem, state: SearchState, j: int, goal: float) -> float:
     """Return a bound on completing workers j, j+1, ... within the boxes there are."""
     total, number = placed(state, j)
     bound = -np.inf
@@ -48,7 +48,7 @@ def bound_within(problem: Problem, state: State, j: int, goal: float) -> float:
 
 
 @kernel
-def _level_bound(problem: Problem, state: State, j: int, total: float, rest: int) -> float:
+def _level_bound(problem: Problem, state: SearchState, j: int, total: float, rest: int) -> float:
     """Return the bound for a known total: at each offset the rest fills workers up to a level.
 
     The worker that gets the largest remaining request stands above its load by that much. And the

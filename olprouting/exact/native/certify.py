@@ -30,13 +30,13 @@ from olprouting.exact.native.prepare import loads_with
 if TYPE_CHECKING:
     from olprouting.compiling import Bools, Ints
     from olprouting.exact.native.prepare import Prepared
-    from olprouting.exact.native.problem import State
+    from olprouting.exact.native.problem import SearchState
 
 MOST_WORKERS = 12
 """With more workers at peaks nothing is proven, since all their sets are looked at."""
 
 
-def attains_relaxation(prepared: Prepared, state: State, held: Ints, owner: Ints) -> bool:
+def attains_relaxation(prepared: Prepared, state: SearchState, held: Ints, owner: Ints) -> bool:
     """Whether the charges of the root prove an assignment optimal, without rounding.
 
     Parameters

@@ -21,7 +21,7 @@ from olprouting.compiling import Floats, kernel
 from olprouting.exact.native.problem import CUTS
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Bundle, Problem, State
+    from olprouting.exact.native.problem import Bundle, Problem, SearchState
 
 FIRST_ROUNDS = 80
 ROUNDS = 4
@@ -44,7 +44,7 @@ SNAP = 1e-9
 
 
 @kernel
-def set_intervals(problem: Problem, state: State, first: int, row: int) -> bool:
+def set_intervals(problem: Problem, state: SearchState, first: int, row: int) -> bool:
     """Set the relaxation's intervals for workers first, first + 1, ...; True if one is empty.
 
     They follow from what was left when worker `row` was reached.
@@ -60,14 +60,14 @@ def set_intervals(problem: Problem, state: State, first: int, row: int) -> bool:
 
 
 @kernel
-def set_prices(problem: Problem, state: State, charge: Floats, first: int) -> None:
+def set_prices(problem: Problem, state: SearchState, charge: Floats, first: int) -> None:
     """Set the relaxation's prices of a token on workers first, first + 1, ... to their charges."""
     for g in range(first, len(charge)):
         state.relaxation.prices[g] = problem.price - charge[g]
 
 
 @kernel
-def set_floor(state: State, j: int) -> None:
+def set_floor(state: SearchState, j: int) -> None:
     """Set the relaxation's fixed peaks to those of workers before j."""
     floor = state.relaxation.floor
     for h in range(len(floor)):
@@ -75,7 +75,7 @@ def set_floor(state: State, j: int) -> None:
 
 
 @kernel
-def charged_bound(problem: Problem, state: State, j: int, goal: float) -> float:
+def charged_bound(problem: Problem, state: SearchState, j: int, goal: float) -> float:
     """Return a bound on completing workers j, j+1, ...; charges and minimiser go to row j.
 
     Row j holds the charges to begin with; before the first node, all that charges can do is tried
@@ -236,7 +236,9 @@ def _next_charges(
 
 
 @kernel
-def largest_share(problem: Problem, state: State, charge: Floats, first: int, row: int) -> float:
+def largest_share(
+    problem: Problem, state: SearchState, charge: Floats, first: int, row: int
+) -> float:
     """Return the most that charges of workers first, first + 1, ... can collect.
 
     The requests are those left when worker `row` was reached. The largest go where charges are
@@ -281,7 +283,7 @@ def _deal(
 
 
 @kernel
-def placed(state: State, j: int) -> tuple[float, int]:
+def placed(state: SearchState, j: int) -> tuple[float, int]:
     """Return the total and number of the requests on workers before j."""
     total = 0.0
     number = 0

@@ -11,11 +11,11 @@ from olprouting.exact.native.charge_kernels import placed
 from olprouting.exact.native.window_kernels import set_window
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 
 @kernel
-def usual_count(problem: Problem, state: State, j: int) -> int:
+def usual_count(problem: Problem, state: SearchState, j: int) -> int:
     """Return how many requests of mean size fill worker j to the level of the others.
 
     All its slots, if every slot is filled.
@@ -39,7 +39,7 @@ def usual_count(problem: Problem, state: State, j: int) -> int:
 
 
 @kernel
-def next_count(problem: Problem, state: State, j: int, cut: float) -> None:
+def next_count(problem: Problem, state: SearchState, j: int, cut: float) -> None:
     """Go to worker j's next count that has a window, or to -1.
 
     Counts are tried outwards from the usual one: n, n+1, n-1, n+2, ...
@@ -61,7 +61,7 @@ def next_count(problem: Problem, state: State, j: int, cut: float) -> None:
 
 
 @kernel
-def complete(problem: Problem, state: State, j: int) -> bool:
+def complete(problem: Problem, state: SearchState, j: int) -> bool:
     """Give workers from j on the largest remaining requests, if that raises no peak.
 
     No completion is better than one that admits the most tokens under the peaks there are; other

@@ -14,7 +14,7 @@ import numpy as np
 from olprouting.compiling import Ints, compiled, kernel
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 ROUNDS = 30
 WORK = 3e8
@@ -22,7 +22,7 @@ WORK = 3e8
 
 
 @compiled
-def first_incumbent(problem: Problem, state: State) -> None:
+def first_incumbent(problem: Problem, state: SearchState) -> None:
     """Fill `held` (size class) and `owner` (worker) of each admitted request."""
     for c in range(len(problem.supply)):
         state.left[c] = problem.supply[c]
@@ -37,7 +37,7 @@ def first_incumbent(problem: Problem, state: State) -> None:
 
 
 @compiled
-def shake_incumbent(problem: Problem, state: State, kicks: int, seed: int) -> None:
+def shake_incumbent(problem: Problem, state: SearchState, kicks: int, seed: int) -> None:
     """Improve `held` and `owner` by random exchanges, each followed by a descent.
 
     Better and equal outcomes are kept, worse ones undone.
@@ -65,7 +65,7 @@ def shake_incumbent(problem: Problem, state: State, kicks: int, seed: int) -> No
 
 
 @kernel
-def _count_placed(problem: Problem, state: State) -> None:
+def _count_placed(problem: Problem, state: SearchState) -> None:
     """Set what is left, and each worker's total and number, to what `held` and `owner` say."""
     for c in range(len(problem.supply)):
         state.left[c] = problem.supply[c]
@@ -79,7 +79,7 @@ def _count_placed(problem: Problem, state: State) -> None:
 
 
 @kernel
-def worth(problem: Problem, state: State) -> float:
+def worth(problem: Problem, state: SearchState) -> float:
     """Return the search's value of the totals and numbers."""
     loads, totals, counts = problem.loads, state.totals, state.counts
     workers, offsets = loads.shape
@@ -104,7 +104,7 @@ def _roll(dice: Ints, sides: int) -> int:
 
 
 @kernel
-def _kick(problem: Problem, state: State, dice: Ints) -> None:
+def _kick(problem: Problem, state: SearchState, dice: Ints) -> None:
     """Swap a random request with another, or with one left out."""
     held, owner, left = state.held, state.owner, state.left
     u = _roll(dice, len(held))
@@ -123,7 +123,7 @@ def _kick(problem: Problem, state: State, dice: Ints) -> None:
 
 
 @kernel
-def _polish(problem: Problem, state: State, work: float) -> float:
+def _polish(problem: Problem, state: SearchState, work: float) -> float:
     """Exchange requests until that helps no more, or `work` is done; return the value."""
     workers, offsets = problem.loads.shape
     requests = len(state.held)
@@ -145,7 +145,7 @@ def _polish(problem: Problem, state: State, work: float) -> float:
 
 
 @kernel
-def _fill_slots(problem: Problem, state: State) -> None:
+def _fill_slots(problem: Problem, state: SearchState) -> None:
     """Give every free slot the best size left, worker by worker."""
     u = 0
     for g in range(len(problem.slots)):
@@ -160,7 +160,7 @@ def _fill_slots(problem: Problem, state: State) -> None:
 
 
 @kernel
-def _place_all(problem: Problem, state: State) -> None:
+def _place_all(problem: Problem, state: SearchState) -> None:
     """Place the requests, largest first, where the value is least."""
     totals, counts = state.totals, state.counts
     u = 0
@@ -188,7 +188,7 @@ def _place_all(problem: Problem, state: State) -> None:
 
 
 @kernel
-def _best_class(problem: Problem, state: State, g: int) -> int:
+def _best_class(problem: Problem, state: SearchState, g: int) -> int:
     """Return the class left whose addition to worker g gives the least value."""
     sizes, left, totals = problem.sizes, state.left, state.totals
     base = totals[g]
@@ -220,7 +220,7 @@ def _best_class(problem: Problem, state: State, g: int) -> int:
 
 
 @kernel
-def _exchange_with_pool(problem: Problem, state: State, u: int) -> float:
+def _exchange_with_pool(problem: Problem, state: SearchState, u: int) -> float:
     """Replace request u by the best one left, itself included."""
     held, left = state.held, state.left
     g = state.owner[u]
@@ -234,7 +234,7 @@ def _exchange_with_pool(problem: Problem, state: State, u: int) -> float:
 
 
 @kernel
-def _move(problem: Problem, state: State, u: int, value: float) -> float:
+def _move(problem: Problem, state: SearchState, u: int, value: float) -> float:
     """Move request u to the worker where the value is least."""
     totals, counts, owner = state.totals, state.counts, state.owner
     size = problem.sizes[state.held[u]]
@@ -259,7 +259,7 @@ def _move(problem: Problem, state: State, u: int, value: float) -> float:
 
 
 @kernel
-def _swap(problem: Problem, state: State, u: int, value: float) -> float:
+def _swap(problem: Problem, state: SearchState, u: int, value: float) -> float:
     """Swap request u with later ones of other workers as long as that helps."""
     totals, held, owner = state.totals, state.held, state.owner
     for v in range(u + 1, len(held)):

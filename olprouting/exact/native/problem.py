@@ -150,7 +150,7 @@ PLACE = np.dtype(
 
 
 @dataclass(frozen=True)
-class State(Struct):
+class SearchState(Struct):
     """Where the search stands, so that it can stop at any node and go on later.
 
     Row j belongs to worker j.
@@ -237,12 +237,12 @@ def new_limits() -> npt.NDArray[np.void]:
     return as_records(np.zeros(1, LIMITS))
 
 
-def new_state(problem: Problem, limits: npt.NDArray[np.void]) -> State:
+def new_state(problem: Problem, limits: npt.NDArray[np.void]) -> SearchState:
     """Return a state with room for the search, not yet begun, that keeps to `limits`."""
     workers, offsets = problem.loads.shape
     most = problem.admissions
     relaxation = new_relaxation(problem.full_loads, problem.floor, problem.weights)
-    return State(
+    return SearchState(
         left=problem.supply.copy(),
         profile=np.zeros((workers + 1, offsets)),
         totals=np.zeros(workers),

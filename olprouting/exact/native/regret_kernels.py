@@ -29,11 +29,11 @@ from olprouting.exact.native.charge_kernels import (
 )
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 
 @compiled
-def set_budget(problem: Problem, state: State, j: int, cut: float) -> None:
+def set_budget(problem: Problem, state: SearchState, j: int, cut: float) -> None:
     """Set each size's regret for worker j, above the least, and what a subset may sum to."""
     workers = len(problem.slots)
     regret = state.regret[j]

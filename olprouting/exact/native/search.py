@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from olprouting.compiling import Ints
-    from olprouting.exact.native.problem import State
+    from olprouting.exact.native.problem import SearchState
     from olprouting.exact.options import SolveOptions
     from olprouting.instances import Assignment
 
@@ -224,7 +224,7 @@ class Search:
         least = self.limits["step"] if self.prepared.step else 4 * self.prepared.margin
         return [least, *(part * gap for part in PARTS if part * gap > 2 * least), math.inf]
 
-    def _orders(self) -> list[tuple[Prepared, State]]:
+    def _orders(self) -> list[tuple[Prepared, SearchState]]:
         """Return the orders in which the workers may be placed, each with a state of its own.
 
         No order is best throughout, and a good one can be a thousand times better than another.
@@ -239,7 +239,7 @@ class Search:
         self.root()
         return [(other, self.state), first]
 
-    def _place_in(self, prepared: Prepared, state: State) -> None:
+    def _place_in(self, prepared: Prepared, state: SearchState) -> None:
         """Go on with another order of the workers."""
         self.prepared, self.state = prepared, state
         self.place = state.place[0]

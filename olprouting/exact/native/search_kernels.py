@@ -1,7 +1,7 @@
 """Depth-first search over the workers, one subset of requests after another.
 
 At depth j worker j gets its requests. `advance` runs until the search space is exhausted or the
-budget of steps is spent, and can be called again; all it knows is in `State`.
+budget of steps is spent, and can be called again; all it knows is in `SearchState`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from olprouting.exact.native.subset_kernels import (
 from olprouting.exact.native.window_kernels import narrow_boxes, set_window
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 EXHAUSTED = 0
 PAUSED = 1
@@ -41,7 +41,7 @@ EFFORT = 200
 
 
 @compiled
-def advance(problem: Problem, state: State, budget: int) -> int:
+def advance(problem: Problem, state: SearchState, budget: int) -> int:
     """Search on from where `state` stands.
 
     Parameters
@@ -117,7 +117,7 @@ def advance(problem: Problem, state: State, budget: int) -> int:
 
 
 @kernel
-def _place(problem: Problem, state: State, j: int) -> None:
+def _place(problem: Problem, state: SearchState, j: int) -> None:
     """Book the chosen subset of worker j."""
     count = state.counts[j]
     total = state.partial[j, count]
@@ -129,7 +129,7 @@ def _place(problem: Problem, state: State, j: int) -> None:
 
 
 @kernel
-def _take_solution(problem: Problem, state: State) -> bool:
+def _take_solution(problem: Problem, state: SearchState) -> bool:
     """Compare a complete assignment with the incumbent; True if the caller must decide a tie."""
     workers = len(problem.slots)
     place, limits = state.place[0], state.limits[0]
@@ -152,7 +152,7 @@ def _take_solution(problem: Problem, state: State) -> bool:
 
 
 @kernel
-def _accept(problem: Problem, state: State, value: float, total: float) -> None:
+def _accept(problem: Problem, state: SearchState, value: float, total: float) -> None:
     """Make the current assignment the incumbent."""
     workers = len(problem.slots)
     limits = state.limits[0]

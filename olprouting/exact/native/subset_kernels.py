@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from olprouting.compiling import Floats, kernel
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 NONE = 0
 FOUND = 1
@@ -21,7 +21,7 @@ UNFINISHED = 2
 
 
 @kernel
-def remaining_sums(problem: Problem, state: State, j: int) -> None:
+def remaining_sums(problem: Problem, state: SearchState, j: int) -> None:
     """Fill row j of `least` and `most`: sums of the m smallest and m largest remaining sizes.
 
     Entries beyond the number of remaining requests repeat the last.
@@ -60,7 +60,7 @@ def first_above(values: Floats, start: int, stop: int, limit: float) -> int:
 
 
 @kernel
-def begin_subsets(problem: Problem, state: State, j: int) -> None:
+def begin_subsets(problem: Problem, state: SearchState, j: int) -> None:
     """Go to before the first subset of worker j."""
     place = state.place[0]
     state.partial[j, 0] = 0.0
@@ -69,7 +69,7 @@ def begin_subsets(problem: Problem, state: State, j: int) -> None:
 
 
 @kernel
-def resume_subsets(state: State, j: int) -> None:
+def resume_subsets(state: SearchState, j: int) -> None:
     """Put the last request of worker j's present subset back and go on after it."""
     place = state.place[0]
     last = state.counts[j] - 1
@@ -81,7 +81,7 @@ def resume_subsets(state: State, j: int) -> None:
 
 
 @kernel
-def next_subset(problem: Problem, state: State, j: int, effort: int) -> int:
+def next_subset(problem: Problem, state: SearchState, j: int, effort: int) -> int:
     """Move worker j on to its next subset in the window, in at most `effort` steps.
 
     Returns
@@ -121,7 +121,9 @@ def next_subset(problem: Problem, state: State, j: int, effort: int) -> int:
 
 
 @kernel
-def _next_class(problem: Problem, state: State, j: int, missing: int, t: int, start: int) -> int:
+def _next_class(
+    problem: Problem, state: SearchState, j: int, missing: int, t: int, start: int
+) -> int:
     """Return the next class at or before `start` that may come at position t of a subset, or -1.
 
     So many requests are `missing` from the subset, the one at position t included.

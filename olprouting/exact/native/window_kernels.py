@@ -13,14 +13,14 @@ from olprouting.exact.native.subset_kernels import first_above
 from olprouting.exact.native.total_kernels import available_below, available_from
 
 if TYPE_CHECKING:
-    from olprouting.exact.native.problem import Problem, State
+    from olprouting.exact.native.problem import Problem, SearchState
 
 PROBES = 4
 """Rounds of narrowing boxes at a node."""
 
 
 @kernel
-def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
+def set_window(problem: Problem, state: SearchState, j: int, cut: float) -> bool:
     """Set the interval of totals of worker j with a bound below the cut; False if there is none.
 
     The bound is convex in the total, so the interval is found from a minimiser outwards.
@@ -68,7 +68,7 @@ def set_window(problem: Problem, state: State, j: int, cut: float) -> bool:
 
 
 @kernel
-def _bottom(problem: Problem, state: State, j: int, low: float, high: float) -> float:
+def _bottom(problem: Problem, state: SearchState, j: int, low: float, high: float) -> float:
     """Return a whole total at which the bound of worker j is least."""
     near = low
     far = high
@@ -85,7 +85,13 @@ def _bottom(problem: Problem, state: State, j: int, low: float, high: float) -> 
 
 @kernel
 def _edge(
-    problem: Problem, state: State, j: int, centre: float, limit: float, cut: float, exact: bool
+    problem: Problem,
+    state: SearchState,
+    j: int,
+    centre: float,
+    limit: float,
+    cut: float,
+    exact: bool,
 ) -> float:
     """Return how far towards `limit` the bound stays below the cut, rounded outwards."""
     inside = 0.0
@@ -112,7 +118,7 @@ def _edge(
 
 
 @kernel
-def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
+def _value_with(problem: Problem, state: SearchState, j: int, amount: float) -> float:
     """Return a bound on all completions in which worker j gets `amount` in its current number."""
     count = state.counts[j]
     total, number = placed(state, j)
@@ -144,7 +150,7 @@ def _value_with(problem: Problem, state: State, j: int, amount: float) -> float:
 
 @kernel
 def _window_level(
-    problem: Problem, state: State, j: int, total: float, rest: int, tokens: float
+    problem: Problem, state: SearchState, j: int, total: float, rest: int, tokens: float
 ) -> float:
     """Return the level bound when the rest is known but for which requests are in it."""
     value = 0.0
@@ -155,7 +161,7 @@ def _window_level(
 
 
 @kernel
-def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
+def narrow_boxes(problem: Problem, state: SearchState, j: int, cut: float) -> bool:
     """Narrow the boxes of workers j, j+1, ... to totals they can have; True if one has none left.
 
     The bound is convex in a worker's total. Where it reaches the cut at the possible total next
@@ -203,7 +209,7 @@ def narrow_boxes(problem: Problem, state: State, j: int, cut: float) -> bool:
 
 
 @kernel
-def _fixed(state: State, j: int, g: int, amount: float) -> float:
+def _fixed(state: SearchState, j: int, g: int, amount: float) -> float:
     """Return the relaxation's value when worker g has a total; infinite outside its interval."""
     r = state.relaxation
     low, high = r.low[g], r.high[g]
