@@ -59,17 +59,12 @@ def kernel(function: Kernel) -> Kernel:
     return _cached(function, set(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def summing(function: Kernel) -> Kernel:
-    """Compile a kernel that adds up finite numbers in whatever order is fastest.
+def summing_kernel(function: Kernel) -> Kernel:
+    """Compile a function for other kernels that adds finite numbers in whatever order is fastest.
 
     Only then can a sum of floats be vectorised. Loop over slices: an index that might be negative
     prevents it too.
     """
-    return _cached(function, REORDERED)
-
-
-def summing_kernel(function: Kernel) -> Kernel:
-    """Compile a function that only kernels call, and that may add up like one of `summing`."""
     return _cached(function, REORDERED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
