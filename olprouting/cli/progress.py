@@ -6,6 +6,8 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from olprouting.progress import ON_COMPILATION
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -51,7 +53,18 @@ def _new_bar() -> Progress:
     )
 
 
-class CompilationNotice:
+@contextmanager
+def compilation_shown() -> Iterator[None]:
+    """Say so while kernels are compiled."""
+    notice = _CompilationNotice()
+    ON_COMPILATION.append(notice)
+    try:
+        yield
+    finally:
+        ON_COMPILATION.remove(notice)
+
+
+class _CompilationNotice:
     """Says once that kernels are compiled; on a terminal also which, and how many of them all."""
 
     def __init__(self) -> None:

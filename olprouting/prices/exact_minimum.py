@@ -59,7 +59,9 @@ def exact_prices(
     solved = _solve(problem, batch, memory, solver, options) if columns.size else _NOTHING
     value = value_at(problem, batch, memory)
     lower = 0.0 if solved.bound is None else solved.bound
-    converged, reason = verdict(value, lower, tolerance)
+    # f is a sum of margins: rewards of which prices take back nearly all
+    rounding = float(np.finfo(float).eps * columns.reward.max(initial=0.0))
+    converged, reason = verdict(value, lower, tolerance, rounding)
     if solved.price is None:
         reason = f"not converged: {solved.stop_reason} ({solved.message})"
         converged = False

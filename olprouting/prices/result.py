@@ -112,9 +112,11 @@ def gap_of(value: float, lower_bound: float) -> float:
     return gap
 
 
-def verdict(value: float, lower_bound: float, tolerance: float) -> tuple[bool, str]:
-    """Return whether prices are converged, and why."""
-    gap = gap_of(value, lower_bound)
+def verdict(
+    value: float, lower_bound: float, tolerance: float, rounding: float = 0.0
+) -> tuple[bool, str]:
+    """Return whether prices are converged, and why; values `rounding` apart may be equal."""
+    gap = gap_of(value, lower_bound + rounding)
     if gap <= tolerance:
         return True, f"converged: gap {gap:.3g} <= {tolerance:g} to a proven lower bound"
     return False, f"not converged: gap {gap:.3g} > {tolerance:g} to a proven lower bound"

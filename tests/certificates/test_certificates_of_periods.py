@@ -186,3 +186,27 @@ def test_whole_starts_of_whole_rewards_have_no_tolerance() -> None:
         verify(json.dumps(forged))
     with pytest.raises(DoesNotHoldError, match="value: it is 1000000003"):
         verify(json.dumps(restated(saved, value=less, stop_reason="time_limit")))
+
+
+def test_a_bound_of_nothing_but_rounding_is_verified() -> None:
+    """Rewards of 2 that prices take back to 4e-16, where no request fits: not a false claim."""
+    problem = PeriodProblem(
+        period=3,
+        periods=10,
+        weights=SloWeights(0.007407407407407408, 0.0025, 0.0025, 1.0, 1.0, 1.0),
+        t1=12.0,
+        t2=2.5,
+        slots=[[2, 0, 4, 1, 0, 2, 2, 4], [0, 1, 2, 4, 3, 0, 0, 0], [3, 1, 3, 3, 0, 2, 3, 4]],
+        kv_tokens=[
+            [12, 35, 14, 22, 78, 23, 113, 145],
+            [0, 69, 20, 30, 13, 54, 93, 137],
+            [59, 18, 81, 138, 110, 127, 35, 32],
+        ],
+        prompt_tokens=[23, 4, 27],
+        decode_tokens=[13, 6, 9],
+        arrival_period=[0, -2, 2],
+        inclusive=True,
+        age_offset=0,
+    )
+    result = solve(problem, solver="highs", formulation="dual")
+    verify(json.dumps(certificate(problem, result)))

@@ -386,3 +386,23 @@ def test_results_are_frozen_and_tabulated(e3: SaaProblem) -> None:
         result.batch[0, 0] = 1
     assert isinstance(result, PriceResult)
     assert result.to_frame().columns.tolist() == ["device", "position", "batch", "memory"]
+
+
+def test_an_exact_minimum_of_nothing_but_rounding_is_converged() -> None:
+    """No slot and no KV token: the minimum is 0, the double is 1e-15, and their gap no gap."""
+    case = Case(
+        reward=[0.0, 0.0, 0.0, 0.0, 4.25, 10.0, 0.0],
+        device=[0] * 7,
+        start=[1] * 7,
+        prompt=[0, 0, 0, 0, 0, 30, 0],
+        decode=[1] * 7,
+        kernel="decode",
+        age_offset=None,
+        positions="absolute",
+        slots=np.array([[0.0]]),
+        kv_tokens=np.array([[0.0]]),
+        n_remain=0.0,
+        width=1,
+    )
+    result = exact_prices(case.problem(Scaling(3.0, 0.05)))
+    assert result.converged, result.reason
