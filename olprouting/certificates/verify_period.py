@@ -114,16 +114,14 @@ def verify_period(period: ExactPeriod, result: PeriodClaims) -> Verification:
     dual = _dual(period, result, left_out, alone)
     proven, words = (None, "no prices") if dual is None else dual
     bound = None if result.bound is None else Fraction(result.bound)
-    slack = TOLERANCE * max(alone, abs(proven or bound or Fraction(0)))
+    slack = max(TOLERANCE * max(alone, abs(proven or bound or Fraction(0))), _rounding(period))
     if integer and period.whole_rewards:
         slack = Fraction(0)
     if value is not None and bound is not None and not _reaches(bound, value, slack):
         raise DoesNotHoldError(f"bound {float(bound)!r} is below the value {float(value)!r}")
     if bound is not None and not integer:
         if proven is not None:
-            higher = bound - proven
-            if not 0 <= higher <= _rounding(period):
-                _agree("bound", bound, proven, slack)
+            _agree("bound", bound, proven, slack)
         elif result.stop_reason != "error":  # then prices are withheld, and the bound is kept
             raise DoesNotHoldError(f"bound: no prices are there that prove {float(bound)!r}")
     check_status(result, sense=-1, solved=result.x is not None)
@@ -363,7 +361,7 @@ def _reaches(bound: Fraction, value: Fraction, slack: Fraction) -> bool:
 
 
 def _rounding(period: ExactPeriod) -> Fraction:
-    """Return by how much rounding may raise a bound: margins are what prices leave of rewards."""
+    """Return by how much doubles may miss a bound: margins are what prices leave of rewards."""
     return max(period.rewards, default=Fraction(0)) * len(period.rewards) / 2**52
 
 

@@ -210,3 +210,16 @@ def test_a_bound_of_nothing_but_rounding_is_verified() -> None:
     )
     result = solve(problem, solver="highs", formulation="dual")
     verify(json.dumps(certificate(problem, result)))
+
+
+def test_a_bound_that_rounding_puts_below_its_prices_is_verified() -> None:
+    """Regression: nothing fits, and rewards of 9 are taken back to 2.7e-15, exactly 2.8e-15."""
+    problem = PeriodProblem(
+        period=3, periods=10, weights=SloWeights(1, 0, 0, 1, 0, 0), t1=5, t2=2.5, age_offset=2,
+        slots=[[4, 4, 2, 1, 3, 1, 0, 2]], kv_tokens=[[0, 1, 15, 114, 80, 100, 113, 47]],
+        prompt_tokens=[50, 27, 1, 37, 34], decode_tokens=[4, 8, 8, 7, 10],
+        arrival_period=[1, 3, -2, 3, 2],
+    )  # fmt: skip
+    result = solve(problem, solver="highs", formulation="dual")
+    verdict = verify(json.dumps(certificate(problem, result))).verdict
+    assert verdict in (Verdict.OPTIMAL, Verdict.WITHIN_TOLERANCE)
