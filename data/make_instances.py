@@ -136,7 +136,7 @@ def period(
     seed: int,
     weights: str,
     *,
-    devices: int,
+    workers: int,
     slots: int,
     kv_tokens: int,
     remaining: int,
@@ -144,14 +144,14 @@ def period(
     profile: str = "azure-2023-conv-like",
     **fields: Any,
 ) -> PeriodProblem:
-    """Devices that residents leave one by one, and a queue of requests of the profile."""
+    """Workers that residents leave one by one, and a queue of requests of the profile."""
     rng = np.random.default_rng(seed)
-    lengths = from_profile(profile, devices * slots + waiting, rng)
+    lengths = from_profile(profile, workers * slots + waiting, rng)
     prompt, decode = lengths.prompt_tokens, lengths.decode_tokens
-    free = np.full((devices, remaining), slots)
-    room = np.full((devices, remaining), kv_tokens)
-    residents = iter(range(waiting, waiting + devices * slots))
-    for g in range(devices):
+    free = np.full((workers, remaining), slots)
+    room = np.full((workers, remaining), kv_tokens)
+    residents = iter(range(waiting, waiting + workers * slots))
+    for g in range(workers):
         for _ in range(int(rng.integers(3 * slots // 4, slots))):
             i = next(residents)
             age = int(rng.integers(0, decode[i]))
@@ -173,8 +173,8 @@ def period(
     )
 
 
-def knapsack(seed: int, *, devices: int, waiting: int, remaining: int) -> PeriodProblem:
-    """Equal devices, requests of nearly proportional worth and size."""
+def knapsack(seed: int, *, workers: int, waiting: int, remaining: int) -> PeriodProblem:
+    """Equal workers, requests of nearly proportional worth and size."""
     rng = np.random.default_rng(seed)
     decode = rng.integers(5, 60, waiting)
     return PeriodProblem(
@@ -183,8 +183,8 @@ def knapsack(seed: int, *, devices: int, waiting: int, remaining: int) -> Period
         weights=SloWeights(1, 0, 0, 1, 0, 0),
         t1=400,
         t2=49,
-        slots=np.full((devices, remaining), 7),
-        kv_tokens=np.full((devices, remaining), 1511),
+        slots=np.full((workers, remaining), 7),
+        kv_tokens=np.full((workers, remaining), 1511),
         prompt_tokens=7 * decode + rng.integers(0, 9, waiting),
         decode_tokens=decode,
         arrival_period=np.ones(waiting, int),
@@ -292,8 +292,8 @@ def library() -> list[Made]:
     add("trap-g6", "adversarial", "tiny", None, trap, workers=6)
 
     made.append(Made("e3", "hand", "tiny", None, lambda: example(PeriodProblem, "e3")))
-    small = {"devices": 2, "slots": 6, "kv_tokens": 8500, "remaining": 20, "waiting": 8}
-    usual = {"devices": 4, "slots": 29, "kv_tokens": 40_000, "remaining": 150, "waiting": 40}
+    small = {"workers": 2, "slots": 6, "kv_tokens": 8500, "remaining": 20, "waiting": 8}
+    usual = {"workers": 4, "slots": 29, "kv_tokens": 40_000, "remaining": 150, "waiting": 40}
     for weights, seed in (("tail-latency", 201), ("requests", 202), ("latency-only", 203)):
         add(f"period-tiny-{weights}", "azure-like", "tiny", seed, period, weights=weights, **small)
     for weights, seed in (
@@ -305,8 +305,8 @@ def library() -> list[Made]:
         **usual)  # fmt: skip
     add("period-burstgpt", "burstgpt-like", "medium", 222, period, weights="tail-latency",
         profile="burstgpt-like", **usual)  # fmt: skip
-    add("knapsack-g2-w12", "knapsack", "medium", 231, knapsack, devices=2, waiting=12, remaining=40)
-    add("knapsack-g6-w90", "knapsack", "hard", 232, knapsack, devices=6, waiting=90, remaining=40)
+    add("knapsack-g2-w12", "knapsack", "medium", 231, knapsack, workers=2, waiting=12, remaining=40)
+    add("knapsack-g6-w90", "knapsack", "hard", 232, knapsack, workers=6, waiting=90, remaining=40)
 
     add("hindsight-tiny", "azure-like", "tiny", 301, run, weights="tail-latency", requests=6,
         periods=30, slots=[2], kv_tokens=[6000])  # fmt: skip
@@ -361,13 +361,13 @@ def size_of(instance: Instance) -> dict[str, Any]:
         }
     if isinstance(instance, HindsightProblem):
         return {
-            "devices": len(instance.slots),
+            "workers": len(instance.slots),
             "requests": len(instance),
             "periods": instance.periods,
             "kernel": instance.kernel,
         }
     return {
-        "devices": instance.devices,
+        "workers": instance.workers,
         "waiting": instance.waiting,
         "periods": instance.remaining,
         "kernel": str(instance.kernel),

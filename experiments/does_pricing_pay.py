@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import pandas as pd
 import typer
-from priced_devices import PricedDevices
+from priced_workers import PricedWorkers
 
 import olprouting as olp
 from olprouting.price_report import RunOutcome, require_equal_limits
@@ -43,7 +43,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True)
-class Setting(PricedDevices):
+class Setting(PricedWorkers):
     """What all cases have in common.
 
     Parameters
@@ -138,7 +138,7 @@ def run_case(case: Case, setting: Setting, seed: int) -> tuple[olp.SimulationRes
         run = olp.simulate(
             workload(setting, case.load, seed),
             setting.cluster,
-            olp.make_policy(case.policy, setting.devices, options),
+            olp.make_policy(case.policy, setting.workers, options),
             forecast=olp.NoisyOracle(setting.noise if case.noise is None else case.noise),
             seed=seed,
             periods=setting.periods,

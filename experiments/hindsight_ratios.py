@@ -1,7 +1,7 @@
 """Certified ratios: how far from hindsight routing rules are, and how soon the bound is known.
 
 For each reward the bound of any router on a trace and a schedule close to it are found, and every
-rule runs on the same requests and devices. A rule's certified ratio is the reward of its starts
+rule runs on the same requests and workers. A rule's certified ratio is the reward of its starts
 over the bound. Starts of requests that were preempted do not count: they used more than a start
 of the bound's program does. Rules with ``reserve`` set aside the KV tokens of prompt and whole
 output on admission, so that nothing is preempted and all counts.
@@ -45,7 +45,7 @@ GAPS = (0.1, 0.05, 0.02, 0.01, 0.005)
 
 @dataclass(frozen=True)
 class Setting:
-    """Devices, arrivals and the reward's thresholds; T is when arrivals end, on average.
+    """Workers, arrivals and the reward's thresholds; T is when arrivals end, on average.
 
     ``throughput-only`` pays for tokens and starts whenever they come, ``tail-only`` for deadlines
     met and nothing else: no two published sets have less in common. ``tail-latency`` pays a little
@@ -53,7 +53,7 @@ class Setting:
     """
 
     weights: tuple[str, ...] = ("throughput-only", "tail-only", "tail-latency")
-    devices: int = 4
+    workers: int = 4
     slots: int = 16
     kv_tokens: int = 20_000
     rate: float = 0.4
@@ -68,13 +68,13 @@ class Setting:
 
     @property
     def cluster(self) -> olp.Cluster:
-        """The devices."""
-        return olp.Cluster.homogeneous(self.devices, self.slots, kv_tokens=self.kv_tokens)
+        """The workers."""
+        return olp.Cluster.homogeneous(self.workers, self.slots, kv_tokens=self.kv_tokens)
 
 
 REDUCED = Setting(
     weights=("throughput-only", "tail-only"),
-    devices=2,
+    workers=2,
     slots=4,
     kv_tokens=9_000,
     rate=0.2,
@@ -155,7 +155,7 @@ def run_case(
         run = olp.simulate(
             trace,
             setting.cluster,
-            olp.make_policy(case.policy, setting.devices, options),
+            olp.make_policy(case.policy, setting.workers, options),
             seed=seed,
             periods=problem.periods,
             kv=olp.KvOptions(mode=case.kv, oversize="reject"),
@@ -216,7 +216,7 @@ def runs(
 
 def warm_up(setting: Setting) -> None:
     """Compile everything, so that no time limit pays for it."""
-    trace = workload("azure-2023-conv-like", 2 * setting.devices, setting.rate, 0)
+    trace = workload("azure-2023-conv-like", 2 * setting.workers, setting.rate, 0)
     hasty = replace(setting, time_limit_s=1.0, gap=0.0)
     found = hindsight_of(trace, setting.weights[0], hasty, 0, lambda *_: None)
     for case in CASES:

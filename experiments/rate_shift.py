@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 import pandas as pd
 import typer
-from priced_devices import PricedDevices
+from priced_workers import PricedWorkers
 from relative_improvement import improvements, write
 
 import olprouting as olp
@@ -36,7 +36,7 @@ METRICS = (
 
 
 @dataclass(frozen=True)
-class Setting(PricedDevices):
+class Setting(PricedWorkers):
     """What all rules have in common.
 
     Parameters
@@ -107,7 +107,7 @@ def run_seed(setting: Setting, seed: int) -> pd.DataFrame:
     rows = []
     for name, (rule, learning) in rules(setting).items():
         policy = olp.make_policy(
-            rule, setting.devices, olp.PolicyOptions(period=period, bid_price=learning)
+            rule, setting.workers, olp.PolicyOptions(period=period, bid_price=learning)
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # unfinished requests have a column
@@ -138,7 +138,7 @@ def main(
     """Run all rules over seeds; tables are renewed after each seed from the second on."""
     setting = Setting(trace=trace)
     if reduced:
-        setting, seeds = replace(setting, arrival_periods=80, periods=400, devices=1), 2
+        setting, seeds = replace(setting, arrival_periods=80, periods=400, workers=1), 2
     frames: list[pd.DataFrame] = []
     try:
         for seed in range(seeds):

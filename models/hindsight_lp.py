@@ -1,10 +1,10 @@
 """The best schedule in hindsight: which requests to start when and where, all arrivals known.
 
-Column (d,j,k) starts request j on device d at period k, for the reward r_(d,j,k). It is active in
-the periods k..min(k + a_j, T+1) - 1 and holds v_j + (i - k) KV tokens in period i. Device d has
+Column (d,j,k) starts request j on worker d at period k, for the reward r_(d,j,k). It is active in
+the periods k..min(k + a_j, T+1) - 1 and holds v_j + (i - k) KV tokens in period i. Worker d has
 B_d slots and M_d KV tokens. Two forms of one program; periods are counted from 1.
 
-Naive form, one row per device and period for either resource:
+Naive form, one row per worker and period for either resource:
 
     maximise    sum_(d,j,k) r_(d,j,k) * x_(d,j,k)                                           (1)
     subject to  sum_{(j,k) active at i} x_(d,j,k) <= B_d                    for all d, i    (2)
@@ -23,8 +23,8 @@ replace (2) and (3); the ends at i are the columns whose first inactive period i
 grows by one token per period, hence N in (6); what starts at i is counted there too, hence v_j - 1.
 A column has at most five nonzeros, however long its request is.
 
-With G identical devices, adding up (2) and (3) over the devices loses nothing in the LP: spread
-any solution of one device with G*B slots and G*M tokens evenly. With whole starts it does.
+With G identical workers, adding up (2) and (3) over the workers loses nothing in the LP: spread
+any solution of one worker with G*B slots and G*M tokens evenly. With whole starts it does.
 
 Source: bid-price paper, sections 2 and 3, over all periods at once; the state-space form is ours.
 """
@@ -49,7 +49,7 @@ class HindsightLp(NamedTuple):
 
     problem: Any
     start: Any
-    device: Ints
+    worker: Ints
     request: Ints
     period: Ints
     slots: Any
@@ -79,19 +79,19 @@ def naive(
     integer
         Whether starts are whole.
     """
-    device, request, period, start = _columns(rewards, integer)
-    devices, _, periods = rewards.shape
+    worker, request, period, start = _columns(rewards, integer)
+    workers, _, periods = rewards.shape
     lasts = np.minimum(active[request], periods - period)
     column = np.repeat(np.arange(len(request)), lasts)
     age = np.arange(len(column)) - np.repeat(np.cumsum(lasts) - lasts, lasts)
-    row = device[column] * periods + period[column] + age
-    shape = (devices * periods, len(request))
+    row = worker[column] * periods + period[column] + age
+    shape = (workers * periods, len(request))
     held = tokens[request[column]] + age
     use_slots = sp.csr_array((np.ones(len(row)), (row, column)), shape=shape)
     use_tokens = sp.csr_array((held.astype(np.float64), (row, column)), shape=shape)
     within_slots = use_slots @ start <= np.repeat(slots, periods)
     within_tokens = use_tokens @ start <= np.repeat(kv_tokens, periods)
-    columns = (device, request, period)
+    columns = (worker, request, period)
     return _program(rewards, start, columns, within_slots, within_tokens, [])
 
 
@@ -105,13 +105,13 @@ def state_space(
     integer: bool = False,
 ) -> HindsightLp:
     """Return the state-space form as a CVXPY problem; the arguments are those of `naive`."""
-    device, request, period, start = _columns(rewards, integer)
-    devices, _, periods = rewards.shape
-    size = devices * periods
-    first = device * periods + period
+    worker, request, period, start = _columns(rewards, integer)
+    workers, _, periods = rewards.shape
+    size = workers * periods
+    first = worker * periods + period
     end = period + active[request]
     ends = np.flatnonzero(end < periods)
-    row = np.concatenate([first, device[ends] * periods + end[ends]])
+    row = np.concatenate([first, worker[ends] * periods + end[ends]])
     column = np.concatenate([np.arange(len(request)), ends])
     signs = np.concatenate([np.ones(len(request)), -np.ones(len(ends))])
     before = tokens[request] - 1
@@ -120,7 +120,7 @@ def state_space(
     held = signs * np.concatenate([before, last])
     change_tokens = sp.csr_array((held, (row, column)), shape=(size, len(request)))
     step = sp.diags_array([1.0, -1.0], offsets=[0, -1], shape=(periods, periods))
-    steps = sp.csr_array(sp.block_diag([step] * devices))
+    steps = sp.csr_array(sp.block_diag([step] * workers))
     occupancy = cp.Variable(size, name="occupancy")
     resident = cp.Variable(size, name="tokens")
     balance = [
@@ -129,15 +129,15 @@ def state_space(
     ]
     within_slots = occupancy <= np.repeat(slots, periods)
     within_tokens = resident <= np.repeat(kv_tokens, periods)
-    columns = (device, request, period)
+    columns = (worker, request, period)
     return _program(rewards, start, columns, within_slots, within_tokens, balance)
 
 
 def _columns(rewards: Floats, integer: bool) -> tuple[Ints, Ints, Ints, Any]:
-    """Return device, request and period (from 0) of every column, and x."""
-    device, request, period = np.nonzero(~np.isnan(rewards))
+    """Return worker, request and period (from 0) of every column, and x."""
+    worker, request, period = np.nonzero(~np.isnan(rewards))
     start: Any = cp.Variable(len(request), name="start", integer=integer, nonneg=True)
-    return device, request, period, start
+    return worker, request, period, start
 
 
 def _program(
@@ -148,11 +148,11 @@ def _program(
     within_tokens: Any,
     balance: list[Any],
 ) -> HindsightLp:
-    device, request, period = columns
+    worker, request, period = columns
     entries = (np.ones(len(request)), (request, np.arange(len(request))))
     once = sp.csr_array(entries, shape=(rewards.shape[1], len(request))) @ start <= 1
     rows = [within_slots, within_tokens, once, *balance]
     problem = cp.Problem(cp.Maximize(rewards[columns] @ start), rows)
     return HindsightLp(
-        problem, start, device, request, period + 1, within_slots, within_tokens, once
+        problem, start, worker, request, period + 1, within_slots, within_tokens, once
     )

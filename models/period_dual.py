@@ -7,7 +7,7 @@ With the data of the per-period LP, prices p_i >= 0 and option values y_j >= 0:
                 p, y >= 0.
 
 p_i is the gain in reward per extra unit of resource i, y_j the best margin of request j over the
-devices. The dual value of row (2) is the LP's x_(j,g).
+workers. The dual value of row (2) is the LP's x_(j,g).
 
 Source: bid-price paper, section 3.2.
 """

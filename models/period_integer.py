@@ -1,4 +1,4 @@
-"""Which waiting requests start now, and on which device: the per-period integer program.
+"""Which waiting requests start now, and on which worker: the per-period integer program.
 
 It is the per-period LP with whole starts:
 

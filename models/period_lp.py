@@ -1,7 +1,7 @@
-"""Which waiting requests start now, and on which device: the per-period LP.
+"""Which waiting requests start now, and on which worker: the per-period LP.
 
-At period k, column (j,g) starts request j on device g. With its reward r_(j,g), its use a_(i,(j,g))
-of resource i (a device's slots or KV tokens in one of the periods k..T), and what is left b_i:
+At period k, column (j,g) starts request j on worker g. With its reward r_(j,g), its use a_(i,(j,g))
+of resource i (a worker's slots or KV tokens in one of the periods k..T), and what is left b_i:
 
     maximise    sum_(j,g) r_(j,g) * x_(j,g)                                                 (1)
     subject to  sum_(j,g) a_(i,(j,g)) * x_(j,g) <= b_i      for all resources i             (2)

@@ -33,20 +33,20 @@ class ReducedDual(NamedTuple):
 
 
 def build(
-    rewards: Floats, usage: sp.csr_array, capacity: Floats, devices: int, limit: Floats
+    rewards: Floats, usage: sp.csr_array, capacity: Floats, workers: int, limit: Floats
 ) -> ReducedDual:
     """Return the reduced dual as a CVXPY problem.
 
     Parameters
     ----------
     rewards, usage, capacity, limit
-        As in `period_lp.build`, the columns device by device: column g*J + j is (j,g).
-    devices
+        As in `period_lp.build`, the columns worker by worker: column g*J + j is (j,g).
+    workers
         G >= 1.
     """
     price: Any = cp.Variable(len(capacity), nonneg=True, name="price")
     margins = rewards - usage.T.tocsr() @ price
-    by_request = cp.reshape(margins, (len(limit), devices), order="F")
+    by_request = cp.reshape(margins, (len(limit), workers), order="F")
     option_values = cp.pos(cp.max(by_request, axis=1))
     objective = capacity @ price + limit @ option_values
     return ReducedDual(cp.Problem(cp.Minimize(objective)), price)
@@ -57,10 +57,10 @@ def value(
     rewards: Floats,
     usage: sp.csr_array,
     capacity: Floats,
-    devices: int,
+    workers: int,
     limit: Floats,
 ) -> float:
     """Return (1) at `price` >= 0, shape (m,); other parameters as in `build`."""
-    margins = (rewards - usage.T @ price).reshape(devices, len(limit))
+    margins = (rewards - usage.T @ price).reshape(workers, len(limit))
     option_values = np.maximum(margins.max(axis=0), 0)
     return float(capacity @ price + limit @ option_values)

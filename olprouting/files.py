@@ -58,7 +58,7 @@ def _replacing(path: Path) -> Iterator[Path]:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether there is something at `path` that cannot be replaced: a pipe, a device, a folder."""
+    """Whether there is something at `path` that cannot be replaced: a pipe, a worker, a folder."""
     return path.exists() and (path.is_relative_to("/dev") or not path.is_file())
 
 

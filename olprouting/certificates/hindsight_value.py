@@ -3,7 +3,7 @@
 This is a second opinion on `olprouting.hindsight`: nothing here comes from there. A request of
 prompt s and decode length o that arrives at t and starts at k in t..T is active for o periods
 (o + 1 with PD-mixing), up to T, and holds s + age + offset tokens. By weak duality, for prices
-p >= 0 of a slot and a KV token on each class of equal devices in each period,
+p >= 0 of a slot and a KV token on each class of equal workers in each period,
 
     sum_(c,k) n_c (B_c p_bat[c,k] + M_c p_mem[c,k]) + sum_j max(0, max_(c,k) r[j,k] - cost[j,c,k])
 
@@ -37,7 +37,7 @@ MOST_TOKENS = 2**40
 """Token counts and periods go up to this one, so that sums of millions of them fit a machine's."""
 
 MOST_CELLS = 2**25
-"""Loads, one a device and period, that are added up: half a gigabyte."""
+"""Loads, one a worker and period, that are added up: half a gigabyte."""
 
 _MACHINE = 2**62
 """Sums that stay below this are made in 64-bit integers, larger ones in Python's."""
@@ -71,7 +71,7 @@ class ExactHindsight:
         t_j and o_j.
     active, held
         For how many periods each request is active, and its KV tokens at age 0.
-    devices
+    workers
         (B_g, M_g).
     weights
         The six weights, each the fraction that its double is.
@@ -83,7 +83,7 @@ class ExactHindsight:
     decode: tuple[int, ...]
     active: tuple[int, ...]
     held: tuple[int, ...]
-    devices: tuple[tuple[int, int], ...]
+    workers: tuple[tuple[int, int], ...]
     weights: tuple[Fraction, ...]
     terms: RewardTerms
 
@@ -136,21 +136,21 @@ class ExactHindsight:
             terms,
         )
 
-    def check_schedule(self, device: Sequence[int], start: Sequence[int]) -> None:
+    def check_schedule(self, worker: Sequence[int], start: Sequence[int]) -> None:
         """Raise `DoesNotHoldError` unless the schedule is feasible, period by period."""
-        cells = len(self.devices) * (self.periods + 1)
+        cells = len(self.workers) * (self.periods + 1)
         if cells > MOST_CELLS:
             raise DoesNotHoldError(
-                f"problem: {len(self.devices)} devices in {self.periods} periods are too many to "
+                f"problem: {len(self.workers)} workers in {self.periods} periods are too many to "
                 f"add up: {cells} loads, at most {MOST_CELLS}"
             )
-        slots = np.zeros((len(self.devices), self.periods + 1), np.int64)
+        slots = np.zeros((len(self.workers), self.periods + 1), np.int64)
         tokens = np.zeros_like(slots)
-        for j, (g, k) in enumerate(zip(device, start, strict=True)):
+        for j, (g, k) in enumerate(zip(worker, start, strict=True)):
             if g == k == -1:
                 continue
-            if not 0 <= g < len(self.devices):
-                raise DoesNotHoldError(f"device: request {j} starts on {g}, which does not exist")
+            if not 0 <= g < len(self.workers):
+                raise DoesNotHoldError(f"worker: request {j} starts on {g}, which does not exist")
             if not self.arrival[j] <= k <= self.periods:
                 raise DoesNotHoldError(
                     f"start_period: request {j} starts at {k}, must be in "
@@ -160,11 +160,11 @@ class ExactHindsight:
             slots[g, k:end] += 1
             tokens[g, k:end] += self.held[j] + np.arange(end - k)
         for name, use, place in (("slots", slots, 0), ("KV tokens", tokens, 1)):
-            for g, limits in enumerate(self.devices):
+            for g, limits in enumerate(self.workers):
                 worst = int(use[g].argmax())
                 if use[g, worst] > limits[place]:
                     raise DoesNotHoldError(
-                        f"schedule: device {g} uses {use[g, worst]} of {limits[place]} {name} in "
+                        f"schedule: worker {g} uses {use[g, worst]} of {limits[place]} {name} in "
                         f"period {worst}"
                     )
 
@@ -179,11 +179,11 @@ class ExactHindsight:
 
     def bound(self, bits: int, batch: Rows, memory: Rows) -> Fraction:
         """Return the price bound; prices are multiples of 2^-bits, as are weights, rounded up."""
-        classes = sorted(set(self.devices))
+        classes = sorted(set(self.workers))
         weights = [ceil(w * 2**bits) for w in self.weights]
         paid = 0
         for (slots, tokens), p_bat, p_mem in zip(classes, batch, memory, strict=True):
-            number = self.devices.count((slots, tokens))
+            number = self.workers.count((slots, tokens))
             paid += number * (slots * sum(p_bat) + tokens * sum(p_mem))
         reach = 2 * self.periods + max([0, *self.held])
         largest = max([0, *map(sum, batch)]) + reach * max([0, *map(sum, memory)])
@@ -201,7 +201,7 @@ class ExactHindsight:
     def _best_margin(
         self, j: int, weights: list[int], most_tokens: int, sums: tuple[Whole, Whole, Whole]
     ) -> int:
-        """Return the largest reward less cost over all starts at which j fits a device alone."""
+        """Return the largest reward less cost over all starts at which j fits a worker alone."""
         first, last = self.arrival[j], self.periods
         room = most_tokens - self.held[j]  # the oldest age that fits
         if room < self.active[j] - 1:

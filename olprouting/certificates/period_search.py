@@ -1,7 +1,7 @@
 """All ways to start whole requests in a period that prices do not rule out, unless too many.
 
 For prices p >= 0 no starts are worth more than b'p + sum_j y_j, y_j = max(0, max_g margin_jg), and
-giving request j to device g, or leaving it, costs at least y_j less its margin, or y_j. One request
+giving request j to worker g, or leaving it, costs at least y_j less its margin, or y_j. One request
 after another is placed; what cannot end above the target any more is dropped. Of requests that
 differ in nothing, the earlier one has the earlier place.
 """
@@ -26,7 +26,7 @@ MOST_REQUESTS = 400
 """Searches go as deep as there are requests."""
 
 Option = tuple[Fraction, int]
-"""What a place costs, and the device; -1 leaves the request."""
+"""What a place costs, and the worker; -1 leaves the request."""
 
 
 def worth_more(
@@ -41,7 +41,7 @@ def worth_more(
     target
         A value.
     batch, memory
-        Prices >= 0 of slots and of KV tokens, by device and remaining period.
+        Prices >= 0 of slots and of KV tokens, by worker and remaining period.
 
     Raises
     ------

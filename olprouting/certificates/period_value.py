@@ -33,7 +33,7 @@ class ExactPeriod:
     first
         k, the present period.
     slots, kv_tokens
-        Residuals by device and remaining period, >= 0.
+        Residuals by worker and remaining period, >= 0.
     rewards
         r_j.
     active
@@ -64,7 +64,7 @@ class ExactPeriod:
         return read(document, PERIOD, source)
 
     @property
-    def devices(self) -> int:
+    def workers(self) -> int:
         """G."""
         return len(self.slots)
 
@@ -74,9 +74,9 @@ class ExactPeriod:
         return len(self.slots[0])
 
     def use(self, x: Table) -> tuple[list[list[Number]], list[list[Number]]]:
-        """Return slots and KV tokens used by shares x[j][g], by device and remaining period."""
+        """Return slots and KV tokens used by shares x[j][g], by worker and remaining period."""
         slots, tokens = [], []
-        for g in range(self.devices):
+        for g in range(self.workers):
             # both are polynomials in the age, which change only where a request ends
             started = [0] * (self.remaining + 1)
             intercept: list[Number] = list(started)
@@ -101,8 +101,8 @@ class ExactPeriod:
         return sum((reward * sum(row) for reward, row in rewards), Fraction(0))
 
     def margins(self, batch: Table, memory: Table) -> list[list[Fraction]]:
-        """Return r_j - a_(j,g)'p by request and device."""
-        sums = [self._running(batch[g], memory[g]) for g in range(self.devices)]
+        """Return r_j - a_(j,g)'p by request and worker."""
+        sums = [self._running(batch[g], memory[g]) for g in range(self.workers)]
         return [
             [
                 reward - (slot[last - 1] + held * token[last - 1] + aged[last - 1])
@@ -116,7 +116,7 @@ class ExactPeriod:
         return [max(max(row), Fraction(0)) for row in self.margins(batch, memory)]
 
     def fits_whole(self, request: int) -> bool:
-        """Whether a request fits whole on some device, alone."""
+        """Whether a request fits whole on some worker, alone."""
         held = self.held[request]
         ages = range(self.active[request])
         return any(
@@ -125,7 +125,7 @@ class ExactPeriod:
         )
 
     def most_share(self, request: int) -> Fraction:
-        """Return the largest share of a request, up to 1, that fits on the devices, alone."""
+        """Return the largest share of a request, up to 1, that fits on the workers, alone."""
         needs = [self.held[request] + age for age in range(self.active[request])]
         shares = Fraction(0)
         for slots, tokens in zip(self.slots, self.kv_tokens, strict=True):
@@ -165,16 +165,16 @@ class ExactPeriod:
 
 def _period(given: dict[str, Any]) -> ExactPeriod:
     k, T = given["period"], given["periods"]
-    devices, requests = given["devices"], given["requests"]
+    workers, requests = given["workers"], given["requests"]
     inclusive = given.get("inclusive", False)
     terms = RewardTerms.of(T, given["kernel"], given["t1"], given["t2"], inclusive=inclusive)
     weights = [Fraction(given["weights"][name]) for name in NAMES]
     offset = given.get("age_offset", 1 - terms.delay)
     slots, kv_tokens = (
-        tuple(tuple(max(one, 0) for one in device[name]) for device in devices)
+        tuple(tuple(max(one, 0) for one in worker[name]) for worker in workers)
         for name in ("slots", "kv_tokens")
     )
-    residuals = [one for device in devices for row in device.values() for one in row]
+    residuals = [one for worker in workers for row in worker.values() for one in row]
     return ExactPeriod(
         k,
         slots,
@@ -200,7 +200,7 @@ PERIOD = r.made(
             "weights": r.WEIGHTS,
             "t1": r.number,
             "t2": r.number,
-            "devices": r.list_of(_DEVICE),
+            "workers": r.list_of(_DEVICE),
             "requests": r.list_of(_REQUEST),
         },
         {"inclusive": r.flag, "age_offset": r.whole, "clipped": r.whole},

@@ -46,7 +46,7 @@ HINDSIGHT = r.fields(
                 "memory": r.list_of(r.list_of(r.whole)),
             }
         ),
-        "device": r.list_of(r.whole),
+        "worker": r.list_of(r.whole),
         "start_period": r.list_of(r.whole),
         "bound": r.number,
         "value": r.number,
@@ -77,12 +77,12 @@ def verify_hindsight(given: dict[str, Any]) -> Verification:
     problem = ExactHindsight.from_fields(given["problem"])
     prices = _prices(problem, given["prices"])  # first: nobody can write too many periods
     count = len(problem.arrival)
-    device, start = (
-        whole_numbers(name, given[name], least=-1) for name in ("device", "start_period")
+    worker, start = (
+        whole_numbers(name, given[name], least=-1) for name in ("worker", "start_period")
     )
-    if len(device) != count or len(start) != count:
-        raise DoesNotHoldError(f"device and start_period must be {count} numbers")
-    problem.check_schedule(device, start)
+    if len(worker) != count or len(start) != count:
+        raise DoesNotHoldError(f"worker and start_period must be {count} numbers")
+    problem.check_schedule(worker, start)
     value = problem.value(start)
     _claimed("value", given["value"], value, toward=-math.inf)
     bound = problem.bound(*prices)
@@ -95,7 +95,7 @@ def verify_hindsight(given: dict[str, Any]) -> Verification:
         value=said(value),
         bound=said(bound),
         gap=said(bound - value),
-        proof="weak duality at the stored prices; every device and period added up",
+        proof="weak duality at the stored prices; every worker and period added up",
         not_checked=(),
         about_the_run=(*ABOUT_THE_RUN, *reported(given["stop_reason"])),
     )
@@ -121,7 +121,7 @@ def _prices(problem: ExactHindsight, prices: dict[str, Any]) -> tuple[int, Rows,
     tables = []
     for name in ("batch", "memory"):
         rows = [whole_numbers(f"prices.{name}", row, least=0) for row in prices[name]]
-        classes = len(set(problem.devices))
+        classes = len(set(problem.workers))
         if len(rows) != classes or any(len(row) != problem.periods for row in rows):
             raise DoesNotHoldError(f"prices.{name} must be {classes} rows of {problem.periods}")
         tables.append(rows)

@@ -173,7 +173,7 @@ def _check_facts(period: ExactPeriod, result: PeriodClaims) -> None:
     oversize = [j for j in range(len(period.rewards)) if not period.fits_whole(j)]
     if list(result.oversize) != oversize:
         raise DoesNotHoldError(f"oversize: requests {oversize} are, not {list(result.oversize)}")
-    rows = 2 * period.devices * period.remaining
+    rows = 2 * period.workers * period.remaining
     if result.rows_in_full != rows:
         raise DoesNotHoldError(f"rows_in_full: the program as written has {rows}")
     if result.priced is not None:
@@ -191,7 +191,7 @@ def _primal(
     """
     if result.x is None:
         return None, Fraction(0)
-    x = _table("x", result.x, len(period.rewards), period.devices)
+    x = _table("x", result.x, len(period.rewards), period.workers)
     tolerance = Fraction(0) if integer else TOLERANCE
     excess = max([Fraction(0), *(Fraction(sum(row)) - 1 for row in x)])
     for j, row in enumerate(x):
@@ -224,7 +224,7 @@ def _check_rows(
             worst = max(worst, excess)
             if excess > tolerance:
                 raise DoesNotHoldError(
-                    f"x: device {g} uses {float(tokens)!r} of {most} {name} in period "
+                    f"x: worker {g} uses {float(tokens)!r} of {most} {name} in period "
                     f"{period.first + offset}"
                 )
     return worst
@@ -252,7 +252,7 @@ def _dual(
     """Return the bound that the prices prove, and how, or None where there are none.
 
     Whatever prices >= 0 are given, they bound the value of the whole period. Requests that fit
-    whole on no device cannot start whole, and a linear program may have left them out.
+    whole on no worker cannot start whole, and a linear program may have left them out.
     """
     priced = result.priced
     if priced is None:
@@ -287,13 +287,13 @@ def _whole(period: ExactPeriod) -> list[int]:
 
 
 def _prices(period: ExactPeriod, priced: PriceClaims) -> tuple[Table, Table]:
-    shape = period.devices, period.remaining
+    shape = period.workers, period.remaining
     batch = _table("batch", priced.batch, *shape)
     memory = _table("memory", priced.memory, *shape)
     for which, table in (("batch", batch), ("memory", memory)):
         for g, row in enumerate(table):
             if min(row) < 0:
-                raise DoesNotHoldError(f"priced.{which}: a price of device {g} is negative")
+                raise DoesNotHoldError(f"priced.{which}: a price of worker {g} is negative")
     return batch, memory
 
 
@@ -314,7 +314,7 @@ def _searched(
     assert result.bound is not None
     bound = Fraction(result.bound)
     most = bound + slack
-    nothing = [[0] * period.remaining] * period.devices
+    nothing = [[0] * period.remaining] * period.workers
     priced = result.priced
     batch, memory = (nothing, nothing) if priced is None else _prices(period, priced)
     startable = period.only(_whole(period))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from olprouting.progress import OnProgress
 
 DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
-"""Requests, devices and slots of every objective."""
+"""Requests, workers and slots of every objective."""
 
 OF_THE_REWARD = ("weights", "t1", "t2", "kv_tokens", "periods", "gap")
 """Parameters that mean nothing for the imbalance."""
@@ -43,19 +43,19 @@ ObjectiveOption = Annotated[
 RequestsOption = Annotated[
     int | None, option(WorkloadOptions, "requests", show_default="300; imbalance: 9")
 ]
-DevicesOption = Annotated[
+WorkersOption = Annotated[
     int | None,
     option(
-        *(ClusterOptions, "workers", "--devices", "--workers"),
-        help="Devices G, all alike.",
+        *(ClusterOptions, "workers", "--workers"),
+        help="Workers G, all alike.",
         show_default="4; imbalance: 2",
     ),
 ]
 SlotsOption = Annotated[
     int | None,
-    option(ClusterOptions, "slots", help="Slots per device B.", show_default="16; imbalance: 2"),
+    option(ClusterOptions, "slots", help="Slots per worker B.", show_default="16; imbalance: 2"),
 ]
-KvOption = Annotated[int, option(ClusterOptions, "kv_tokens", help="KV tokens per device M.")]
+KvOption = Annotated[int, option(ClusterOptions, "kv_tokens", help="KV tokens per worker M.")]
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
@@ -76,7 +76,7 @@ def hindsight(
     objective: ObjectiveOption = "reward",
     workload: Annotated[WorkloadOptions, o.by_period()],
     requests: RequestsOption = None,
-    devices: DevicesOption = None,
+    workers: WorkersOption = None,
     slots: SlotsOption = None,
     kv_tokens: KvOption = 20_000,
     period: Period,
@@ -94,8 +94,8 @@ def hindsight(
     """
     if objective not in DEFAULTS:
         raise unknown_name("objective", objective, DEFAULTS)
-    given = (requests, devices, slots)
-    requests, devices, slots = (
+    given = (requests, workers, slots)
+    requests, workers, slots = (
         usual if value is None else value
         for value, usual in zip(given, DEFAULTS[objective], strict=True)
     )
@@ -107,7 +107,7 @@ def hindsight(
 
         least_imbalance(
             o.load_workload(workload, seed).trace,
-            Cluster.homogeneous(devices, slots),
+            Cluster.homogeneous(workers, slots),
             names,
             time_limit_s=search.time_limit_s,
             seed=seed,
@@ -122,10 +122,10 @@ def hindsight(
     from olprouting.instances import Cluster
     from olprouting.policies import make_policy
 
-    cluster = Cluster.homogeneous(devices, slots, kv_tokens=kv_tokens)
+    cluster = Cluster.homogeneous(workers, slots, kv_tokens=kv_tokens)
     options = PolicyOptions(period=period)
     for name in names:  # what cannot run is an error now, not after the search
-        policy = make_policy(name, devices, options)
+        policy = make_policy(name, workers, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
     trace = o.load_workload(workload, seed).trace
     warn_if_interpreted()
@@ -224,7 +224,7 @@ def _document(
 def _print_result(found: HindsightResult) -> None:
     problem = found.problem
     typer.echo(
-        f"{found.name}: {len(problem)} requests on {len(problem.slots)} devices x "
+        f"{found.name}: {len(problem)} requests on {len(problem.slots)} workers x "
         f"{problem.slots[0]} slots x {problem.kv_tokens[0]:,} KV tokens, T={problem.periods}"
     )
     typer.echo(found.summary())

@@ -130,7 +130,7 @@ def _document(
 def _print_result(found: ImbalanceResult) -> None:
     cluster = found.cluster
     typer.echo(
-        f"{found.trace.name}: {len(found.trace)} requests on {cluster.workers} devices x "
+        f"{found.trace.name}: {len(found.trace)} requests on {cluster.workers} workers x "
         f"{cluster.slots[0]} slots, admitted as soon as a slot is free"
     )
     typer.echo(found.summary())

@@ -17,12 +17,12 @@ def print_period(result: PeriodResult) -> None:
     typer.echo(result.summary())
     if result.x is not None:
         starts = result.to_frame().itertuples(index=False)
-        _print_table("starts", ("request", "device", "share"), starts)
+        _print_table("starts", ("request", "worker", "share"), starts)
     if result.priced is None:
         return
     prices = result.price_frame()
     costly = prices[(prices["batch"] > 0) | (prices["memory"] > 0)].itertuples(index=False)
-    _print_table("prices", ("device", "period", "slot", "kv_token"), costly)
+    _print_table("prices", ("worker", "period", "slot", "kv_token"), costly)
     values = [(j, y) for j, y in enumerate(result.priced.option_values.tolist()) if y > 0]
     _print_table("option values", ("request", "option_value"), values)
 

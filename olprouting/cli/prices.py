@@ -45,13 +45,13 @@ PoliciesOption = Annotated[
         "power-of-two by default; also bid-price-exact, lp-rounding, period-integer, ..."
     ),
 ]
-Devices = Annotated[
+Workers = Annotated[
     ClusterOptions,
     take(
         *("workers", "slots", "kv_tokens", "step_time"),
-        workers={"flag": "--devices", "help": "Devices G.", "default": 4},
-        slots={"help": "Slots per device B, for every rule.", "default": 29},
-        kv_tokens={"help": "KV tokens per device M, for every rule.", "default": 20_000},
+        workers={"flag": "--workers", "help": "Workers G.", "default": 4},
+        slots={"help": "Slots per worker B, for every rule.", "default": 29},
+        kv_tokens={"help": "KV tokens per worker M, for every rule.", "default": 20_000},
         step_time={
             "help": "Step-time preset: llama-2-7b-a100-tp1, balance-authors, ...",
             "default": "llama-2-7b-a100-tp1",
@@ -69,7 +69,7 @@ Learning = Annotated[
     ),
 ]
 Time = Annotated[
-    ClockOptions, take("clock", clock={"help": "barrier, or independent steps per device."})
+    ClockOptions, take("clock", clock={"help": "barrier, or independent steps per worker."})
 ]
 
 
@@ -78,7 +78,7 @@ def prices(
     context: typer.Context,
     *,
     workload: Annotated[WorkloadOptions, o.by_period("requests", requests={"default": 250})],
-    cluster: Devices,
+    cluster: Workers,
     policies: PoliciesOption = None,
     rules: Annotated[PolicyOptions, take("ties")],
     period: Period,

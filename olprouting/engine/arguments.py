@@ -81,7 +81,7 @@ def check_policy(
     if horizon:
         raise InputError(
             f"kv_tokens: loads are not projected under KV limits, {policy.name} is to see "
-            f"{horizon} iterations ahead; plan with view.devices (needs_residents) instead"
+            f"{horizon} iterations ahead; plan with view.workers (needs_residents) instead"
         )
 
 

@@ -268,9 +268,9 @@ def _python_chunks(
     on_decision: Callable[[DecisionEvent], None] | None,
 ) -> Iterator[None]:
     from olprouting.compiling import prepare
-    from olprouting.engine.devices import device_view
     from olprouting.engine.iteration_kernels import advance, commit, observe
     from olprouting.engine.worker_kernels import project_truth
+    from olprouting.engine.workers import worker_view
 
     if isinstance(policy, CompiledPolicy):
         policy.pointer[0] = 0
@@ -289,7 +289,7 @@ def _python_chunks(
         view = observe(rules, state)
         position, worker = nothing, nothing
         if policy.needs_residents:
-            view = view._replace(devices=device_view(rules, state, view))
+            view = view._replace(workers=worker_view(rules, state, view))
         if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
             decisions += 1
             if decisions == 1 and isinstance(policy, CompiledPolicy):

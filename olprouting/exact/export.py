@@ -40,8 +40,8 @@ def export(
     formulation
         Of a decision ``"size-class"`` (the default; columns ``admit_s<size>_w<worker>``) or
         ``"assignment"`` (columns ``place_r<request>_w<worker>``). Of a period ``"lp"`` (the
-        default) or ``"integer"``; columns ``start_r<request>_g<device>``, rows
-        ``slots_g<device>_k<period>``, ``kv_tokens_g<device>_k<period>`` and ``once_r<request>``.
+        default) or ``"integer"``; columns ``start_r<request>_g<worker>``, rows
+        ``slots_g<worker>_k<period>``, ``kv_tokens_g<worker>_k<period>`` and ``once_r<request>``.
     reduce_rows
         Of a period: leave out capacity rows that cannot bind.
 
@@ -96,8 +96,8 @@ def _period(problem: PeriodProblem, formulation: str, *, reduce_rows: bool) -> h
     solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
     for column, variable in enumerate(matrix.columns):
         solver.changeColCost(column, -float(matrix.cost[column]))
-        device, request = divmod(variable.index(), problem.waiting)
-        solver.passColName(column, f"start_r{request}_g{device}")
+        worker, request = divmod(variable.index(), problem.waiting)
+        solver.passColName(column, f"start_r{request}_g{worker}")
     for row, constraint in enumerate(matrix.constraints):
         solver.passRowName(row, _row_name(problem, columns, constraint))
     return solver
@@ -108,8 +108,8 @@ def _row_name(problem: PeriodProblem, columns: PeriodColumns, constraint: Any) -
     if family == "once":
         return f"once_r{index}"
     place, offset = divmod(int(columns.row_place[index]), problem.remaining)
-    device, resource = divmod(place, 2)
-    return f"{('slots', 'kv_tokens')[resource]}_g{device}_k{problem.period + offset}"
+    worker, resource = divmod(place, 2)
+    return f"{('slots', 'kv_tokens')[resource]}_g{worker}_k{problem.period + offset}"
 
 
 def write_model(solver: highspy.Highs, path: Path) -> None:

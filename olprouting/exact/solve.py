@@ -74,7 +74,7 @@ def solve(
     reduce_rows
         Of a period: leave out capacity rows that cannot bind; value and prices stay optimal.
     drop_oversize
-        Of a period: do not start any part of a request that fits whole on no device. As published,
+        Of a period: do not start any part of a request that fits whole on no worker. As published,
         the LP may start a fraction of one.
     test_uniqueness
         Of a period: find out whether the prices are the only optimal ones, at the cost of two small

@@ -229,7 +229,7 @@ class Judge:
     def _jsq_value(self, decision: Decision, sampled: SampledDecision) -> float:
         rng = np.random.default_rng([self.seed, sampled.view.iteration])
         myopic = np.ascontiguousarray(sampled.view.projected_load_tokens[:, :1])
-        view = sampled.view._replace(projected_load_tokens=myopic, devices=None)
+        view = sampled.view._replace(projected_load_tokens=myopic, workers=None)
         draws = (tuple(self.jsq.route(view, rng)) for _ in range(JSQ_DRAWS))
         return float(sum(objective(decision, pairs) for pairs in draws) / JSQ_DRAWS)
 

@@ -18,13 +18,13 @@ class Schedule:
 
     Attributes
     ----------
-    device
-        Device of each request, shape (J,); -1 if it never starts.
+    worker
+        Worker of each request, shape (J,); -1 if it never starts.
     start_period
         Its start in 1..T, shape (J,); -1 likewise.
     """
 
-    device: Ints
+    worker: Ints
     start_period: Ints
 
     @property

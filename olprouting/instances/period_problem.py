@@ -1,4 +1,4 @@
-"""One period of the batch/KV model: which waiting requests start, and on which device."""
+"""One period of the batch/KV model: which waiting requests start, and on which worker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from olprouting.instances.slo_weights import SloWeights
 SCHEMA = "olprouting/period/1"
 
 _REQUIRED = {
-    "schema", "period", "periods", "kernel", "weights", "t1", "t2", "devices", "requests"
+    "schema", "period", "periods", "kernel", "weights", "t1", "t2", "workers", "requests"
 }  # fmt: skip
 _OPTIONAL = {"inclusive", "age_offset", "clipped"}
 _ANY = -MAX_EXACT_TOKENS
@@ -52,8 +52,8 @@ class PeriodProblem:
     t1, t2
         Thresholds of end-to-end latency and of time to first token in periods, >= 1.
     slots
-        Residual slots of each device in each remaining period, shape (G, T-k+1), whole.
-        Negative numbers (a device fuller than was predicted) become 0 and are counted.
+        Residual slots of each worker in each remaining period, shape (G, T-k+1), whole.
+        Negative numbers (a worker fuller than was predicted) become 0 and are counted.
     kv_tokens
         Residual KV tokens, likewise.
     prompt_tokens
@@ -110,19 +110,19 @@ class PeriodProblem:
         object.__setattr__(self, "kernel", parse_kernel(str(self.kernel)))
         for name in ("t1", "t2"):
             object.__setattr__(self, name, latency_threshold(name, getattr(self, name)))
-        self._check_devices()
+        self._check_workers()
         self._check_requests()
         self._refuse_overflow()
 
-    def _check_devices(self) -> None:
+    def _check_workers(self) -> None:
         clipped = self.clipped
         for name in ("slots", "kv_tokens"):
             array = number_array(name, getattr(self, name), at_least=_ANY, ndim=2)
             if array.shape[0] == 0:
-                raise InputError(f"{name} needs at least one device")
+                raise InputError(f"{name} needs at least one worker")
             if array.shape[1] != self.remaining:
                 raise InputError(
-                    f"{name} must have {self.remaining} entries per device, one for each of the "
+                    f"{name} must have {self.remaining} entries per worker, one for each of the "
                     f"periods {self.period}..{self.periods}; got {array.shape[1]}"
                 )
             if array.dtype.kind != "i":
@@ -132,7 +132,7 @@ class PeriodProblem:
             object.__setattr__(self, name, frozen(np.maximum(array, 0)))
         if self.slots.shape != self.kv_tokens.shape:
             raise InputError(
-                f"slots has {len(self.slots)} devices and kv_tokens {len(self.kv_tokens)}"
+                f"slots has {len(self.slots)} workers and kv_tokens {len(self.kv_tokens)}"
             )
         object.__setattr__(self, "clipped", clipped)
 
@@ -164,8 +164,8 @@ class PeriodProblem:
             )
 
     @property
-    def devices(self) -> int:
-        """Number of devices G."""
+    def workers(self) -> int:
+        """Number of workers G."""
         return len(self.slots)
 
     @property
@@ -180,7 +180,7 @@ class PeriodProblem:
 
     @property
     def rewards(self) -> npt.NDArray[np.float64]:
-        """r_j of starting each request now, on any device, shape (J,)."""
+        """r_j of starting each request now, on any worker, shape (J,)."""
         return _reward.reward(
             self.weights,
             self.decode_tokens,
@@ -225,7 +225,7 @@ class PeriodProblem:
             "weights": self.weights.to_document(),
             "t1": self.t1,
             "t2": self.t2,
-            "devices": [
+            "workers": [
                 {"slots": slots.tolist(), "kv_tokens": tokens.tolist()}
                 for slots, tokens in zip(self.slots, self.kv_tokens, strict=True)
             ],
@@ -279,13 +279,13 @@ class PeriodProblem:
     @classmethod
     def _from_fields(cls, document: dict[str, Any]) -> Self:
         refuse_wrong_fields("period problem", document, _REQUIRED, _OPTIONAL)
-        devices = _columns("devices", document["devices"], ("slots", "kv_tokens"))
+        workers = _columns("workers", document["workers"], ("slots", "kv_tokens"))
         requests = _columns(
             "requests",
             document["requests"],
             ("prompt_tokens", "decode_tokens", "arrival_period"),
         )
-        for name, rows in devices.items():
+        for name, rows in workers.items():
             _refuse_ragged(name, rows, document)
         options = {name: document[name] for name in _OPTIONAL if name in document}
         return cls(
@@ -295,7 +295,7 @@ class PeriodProblem:
             t1=document["t1"],
             t2=document["t2"],
             kernel=document["kernel"],
-            **devices,
+            **workers,
             **requests,
             **options,
         )
@@ -315,6 +315,6 @@ def _refuse_ragged(name: str, rows: list[Any], document: dict[str, Any]) -> None
         if not isinstance(row, list) or len(row) != len(rows[0]):
             found = len(row) if isinstance(row, list) else shown(row)
             raise InputError(
-                f"devices[{index}].{name} must hold one number for each of the periods "
+                f"workers[{index}].{name} must hold one number for each of the periods "
                 f"{shown(document['period'])}..{shown(document['periods'])}, got {found}"
             )

@@ -35,11 +35,11 @@ class PeriodPrices:
     Parameters
     ----------
     batch
-        Of one slot, per device and remaining period, shape (G, T-k+1).
+        Of one slot, per worker and remaining period, shape (G, T-k+1).
     memory
         Of one KV token, likewise.
     option_values
-        y_j, a request's best margin over the devices, or 0; shape (J,).
+        y_j, a request's best margin over the workers, or 0; shape (J,).
     source
         The program whose prices they are: ``"lp"``, ``"dual"``, ``"reduced-dual"``, or of an
         integer program ``"lp-relaxation"`` or ``"fixed-integers"``.
@@ -72,7 +72,7 @@ class PeriodResult(Result[Floats]):
     priced
         The prices, or None; `prices` says why there are none.
     oversize
-        Indices of the requests that do not fit whole on any device.
+        Indices of the requests that do not fit whole on any worker.
     clipped
         How many residual capacities were negative and became 0.
     rows, rows_in_full
@@ -97,7 +97,7 @@ class PeriodResult(Result[Floats]):
 
     @property
     def x(self) -> Floats | None:
-        """The solution: the share of each request started on each device, shape (J, G)."""
+        """The solution: the share of each request started on each worker, shape (J, G)."""
         return self.solution
 
     @property
@@ -172,7 +172,7 @@ class PeriodResult(Result[Floats]):
             whole(name, given[name], 0)
         priced = None if given["priced"] is None else _prices(given["priced"])
         x = given["solution"]
-        if x == []:  # no requests: JSON does not tell the number of devices
+        if x == []:  # no requests: JSON does not tell the number of workers
             x = np.zeros((0, len(priced.batch) if priced else 0))
         elif x is not None:
             x = number_array("x", x, at_least=-np.inf, ndim=2)
@@ -180,15 +180,15 @@ class PeriodResult(Result[Floats]):
         return {"solution": x, "priced": priced, "oversize": oversize}
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per request and device with a share > 0: request, device, share."""
+        """Return one row per request and worker with a share > 0: request, worker, share."""
         import pandas as pd
 
         x = np.zeros((0, 0)) if self.x is None else self.x
-        request, device = np.nonzero(x)
-        return pd.DataFrame({"request": request, "device": device, "share": x[request, device]})
+        request, worker = np.nonzero(x)
+        return pd.DataFrame({"request": request, "worker": worker, "share": x[request, worker]})
 
     def price_frame(self) -> pd.DataFrame:
-        """Return one row per device and remaining period: device, period, batch, memory.
+        """Return one row per worker and remaining period: worker, period, batch, memory.
 
         Raises
         ------
@@ -198,10 +198,10 @@ class PeriodResult(Result[Floats]):
         import pandas as pd
 
         prices = self.prices
-        device, offset = np.indices(prices.batch.shape)
+        worker, offset = np.indices(prices.batch.shape)
         return pd.DataFrame(
             {
-                "device": device.ravel(),
+                "worker": worker.ravel(),
                 "period": offset.ravel() + self.period,
                 "batch": prices.batch.ravel(),
                 "memory": prices.memory.ravel(),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Kernel(StrEnum):
-    """What a device does with a request that starts on it."""
+    """What a worker does with a request that starts on it."""
 
     DECODE = "decode"
     """It decodes only: prefill happened elsewhere (PD disaggregation)."""

@@ -49,7 +49,7 @@ class PeriodOptions(Options):
     inclusive: bool = parameter(False, "Whether a latency equal to its threshold counts.")
     period_s: float | None = parameter(
         None,
-        "Length of a period with the independent clock; by default a step of a half-full device.",
+        "Length of a period with the independent clock; by default a step of a half-full worker.",
         flag="--period-seconds",
         above=0,
         unit="seconds",
@@ -57,12 +57,12 @@ class PeriodOptions(Options):
     )
     residuals: str = parameter(
         "true",
-        "Room that is planned with: true (the real devices) or open-loop (the rule's own starts at "
+        "Room that is planned with: true (the real workers) or open-loop (the rule's own starts at "
         "forecast lengths).",
         choices=("true", "open-loop"),
         details="Open-loop bookings hold every start for its forecast length and never hear of the "
-        "devices again (authors' code). Real free slots limit starts in either case; a booked "
-        "start that overflows a device's KV tokens leads to preemption, and is booked again.",
+        "workers again (authors' code). Real free slots limit starts in either case; a booked "
+        "start that overflows a worker's KV tokens leads to preemption, and is booked again.",
     )
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class BidPriceOptions(Options):
         "slots",
         "Starts still to come: slots (authors' code) or arrivals.",
         choices=("slots", "arrivals", "known"),
-        details="The slots of all devices, the arrivals expected until T, or the known_starts.",
+        details="The slots of all workers, the arrivals expected until T, or the known_starts.",
     )
     arrivals_per_period: float | None = parameter(
         None, "Rate for n_remain = arrivals; none takes the rate seen so far.", at_least=0
@@ -139,7 +139,7 @@ class BidPriceOptions(Options):
         "bid-price rules turn a request away that has waited for so many periods, if its margin "
         "was negative all the time.",
         at_least=1,
-        details="Negative on every device at every decision.",
+        details="Negative on every worker at every decision.",
     )
 
     def __post_init__(self) -> None:

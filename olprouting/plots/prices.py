@@ -16,12 +16,12 @@ PANELS = (("batch", "reward per slot"), ("memory", "reward per KV token"))
 
 
 def plot_price_map(prices: pd.DataFrame) -> Figure:
-    """Draw prices of slots and KV tokens, device by future period.
+    """Draw prices of slots and KV tokens, worker by future period.
 
     Parameters
     ----------
     prices
-        ``kind``, ``device``, ``period``, ``batch``, ``memory``: a row of panels per kind.
+        ``kind``, ``worker``, ``period``, ``batch``, ``memory``: a row of panels per kind.
 
     Returns
     -------
@@ -38,13 +38,13 @@ def plot_price_map(prices: pd.DataFrame) -> Figure:
         chosen = prices[prices["kind"] == kind]
         for column, (resource, unit) in enumerate(PANELS):
             ax = panels[row][column]
-            image = _draw(chosen.pivot_table(resource, "device", "period"), ax)
+            image = _draw(chosen.pivot_table(resource, "worker", "period"), ax)
             ax.set(title=f"{kind} prices: {resource}")
             figure.colorbar(image, ax=ax, label=unit)
     for ax in panels[-1]:
         ax.set_xlabel("period")
     for row in panels:
-        row[0].set_ylabel("device")
+        row[0].set_ylabel("worker")
     return figure
 
 

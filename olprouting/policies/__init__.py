@@ -1,7 +1,6 @@
 """Routing rules."""
 
 from olprouting.options import BidPriceOptions, PeriodOptions, PolicyOptions
-from olprouting.policies.device_view import DeviceResiduals, DeviceView
 from olprouting.policies.exact import ExactPolicy, decision_of, view_of
 from olprouting.policies.policy import REJECT, CompiledPolicy, FunctionPolicy, Pairs, Policy
 from olprouting.policies.registry import (
@@ -10,13 +9,12 @@ from olprouting.policies.registry import (
     register_policy,
 )
 from olprouting.policies.view import View
+from olprouting.policies.worker_view import WorkerResiduals, WorkerView
 
 __all__ = [
     "REJECT",
     "BidPriceOptions",
     "CompiledPolicy",
-    "DeviceResiduals",
-    "DeviceView",
     "ExactPolicy",
     "FunctionPolicy",
     "Pairs",
@@ -24,6 +22,8 @@ __all__ = [
     "Policy",
     "PolicyOptions",
     "View",
+    "WorkerResiduals",
+    "WorkerView",
     "decision_of",
     "make_policy",
     "policy_names",

@@ -9,7 +9,7 @@ import numpy as np
 
 from olprouting.instances import StopReason
 from olprouting.policies.period_rule import PeriodRule, admit_by_score
-from olprouting.policies.period_situation import devices_of
+from olprouting.policies.period_situation import workers_of
 from olprouting.policies.policy import REJECT
 from olprouting.prices import (
     BidPrices,
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from olprouting.exact import SolveOptions
     from olprouting.instances import PeriodProblem
     from olprouting.options import BidPriceOptions, PeriodOptions
-    from olprouting.policies.device_view import DeviceView
     from olprouting.policies.period_situation import PeriodSituation
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View
+    from olprouting.policies.worker_view import WorkerView
     from olprouting.prices import PriceResult, RateShift, SaaProblem
 
     Floats = npt.NDArray[np.float64]
@@ -104,7 +104,7 @@ class BidPriceRule(PeriodRule):
 
     def choose(self, situation: PeriodSituation, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs of positive margin that fit, in decreasing order; then rejections."""
-        prices = self._prices(devices_of(view))
+        prices = self._prices(workers_of(view))
         problem, period = situation.problem, situation.period
         begins = period != self._period
         if begins:
@@ -127,20 +127,20 @@ class BidPriceRule(PeriodRule):
         """Move the prices: K steps of Algorithm 2."""
         prices.update(n_remain, rng)
 
-    def _prices(self, devices: DeviceView) -> BidPrices:
+    def _prices(self, workers: WorkerView) -> BidPrices:
         if self.prices is None:
             compile_run()
             learning, receding = self.learning, self.options.receding
             self.prices = BidPrices(
-                devices.slots,
-                devices.kv_tokens,
+                workers.slots,
+                workers.kv_tokens,
                 self.options.periods,
                 PriceOptions(
                     descent=self._descent,
                     reward_normalizer=learning.reward_normalizer,
                     clip=learning.clip,
-                    kernel=devices.kernel,
-                    age_offset=devices.age_offset,
+                    kernel=workers.kernel,
+                    age_offset=workers.age_offset,
                     positions="relative" if receding else learning.positions,
                 ),
             )
@@ -151,17 +151,17 @@ class BidPriceRule(PeriodRule):
     ) -> None:
         began = time.perf_counter()
         prices.observe(situation.period, situation.slots, situation.kv_tokens)
-        n_remain = self._n_remain(situation, devices_of(view))
+        n_remain = self._n_remain(situation, workers_of(view))
         sample = prices.problem(n_remain)
         self.learn(prices, n_remain, rng)
         self.update_s.append(time.perf_counter() - began)
         self.last = PricedPeriod(situation.problem, sample)
 
-    def _n_remain(self, situation: PeriodSituation, devices: DeviceView) -> float:
+    def _n_remain(self, situation: PeriodSituation, workers: WorkerView) -> float:
         rate, known = self.learning.arrivals_per_period, self.learning.known_starts
         return remaining_starts(
             self.learning.n_remain,
-            slots=devices.slots,
+            slots=workers.slots,
             arrivals_per_period=self._arrived / situation.period if rate is None else rate,
             periods_left=situation.problem.remaining,
             known=None if known is None else max(0.0, known - self._started),
@@ -213,14 +213,14 @@ class BidPriceRule(PeriodRule):
     ) -> None:
         problem, requests = situation.problem, view.waiting_requests
         recorded = self._recorded[requests]
-        chosen, device = np.empty((2, problem.waiting), np.int64)
+        chosen, worker = np.empty((2, problem.waiting), np.int64)
         per_request = self.learning.record == "request"
         count = pairs_to_record(
-            margins, recorded, per_request, self.random_ties, rng, chosen, device
+            margins, recorded, per_request, self.random_ties, rng, chosen, worker
         )
         self._recorded[requests] = recorded
         rewards = problem.rewards
-        for j, g in zip(chosen[:count].tolist(), device[:count].tolist(), strict=True):
+        for j, g in zip(chosen[:count].tolist(), worker[:count].tolist(), strict=True):
             prices.record(
                 float(rewards[j]),
                 g,

@@ -26,7 +26,7 @@ class PastLastPeriodWarning(UserWarning):
 
 
 class PeriodRule(ABC):
-    """A rule that looks at the periods to come on the real devices, and may let requests wait.
+    """A rule that looks at the periods to come on the real workers, and may let requests wait.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class PeriodRule(ABC):
 def admit_by_score(
     problem: PeriodProblem, score: Floats, *, random_ties: bool, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Return (request, device) pairs of positive score in decreasing order, if they fit.
+    """Return (request, worker) pairs of positive score in decreasing order, if they fit.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def admit_by_score(
     """
     from olprouting.prices import greedy_admission
 
-    request, device = greedy_admission(
+    request, worker = greedy_admission(
         score,
         problem.active_remaining,
         problem.tokens_at_start,
@@ -122,4 +122,4 @@ def admit_by_score(
         ties="random" if random_ties else "index",
         rng=rng,
     )
-    return list(zip(request.tolist(), device.tolist(), strict=True))
+    return list(zip(request.tolist(), worker.tolist(), strict=True))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.options import PeriodOptions
-    from olprouting.policies.device_view import DeviceResiduals, DeviceView
     from olprouting.policies.policy import Pairs
     from olprouting.policies.view import View
+    from olprouting.policies.worker_view import WorkerResiduals, WorkerView
 
     Ints = npt.NDArray[np.int64]
 
@@ -34,7 +34,7 @@ class PeriodSituation:
         k, counted from the start of the run.
     problem
         The program of periods k..T; with a receding horizon, of periods 1..T counted from now.
-        Residuals are those of the real devices, or of the bookings; a device has no more slots in
+        Residuals are those of the real workers, or of the bookings; a worker has no more slots in
         the first period than are really free, none in the middle of a step.
     slots, kv_tokens
         The residuals with those slots, shape (G, T-k+1): what prices are learned from.
@@ -48,12 +48,12 @@ class PeriodSituation:
 
 @dataclass
 class Bookings:
-    """The occupancy table of a rule that looks at no device: its own starts, as forecast.
+    """The occupancy table of a rule that looks at no worker: its own starts, as forecast.
 
     Attributes
     ----------
     starts
-        Per start: period, device, prompt tokens, periods booked, and KV tokens charged at least.
+        Per start: period, worker, prompt tokens, periods booked, and KV tokens charged at least.
     """
 
     starts: list[tuple[int, int, int, int, int]] = field(default_factory=list)
@@ -70,34 +70,34 @@ class Bookings:
             prompt = int(view.waiting_prompt_tokens[j])
             self.starts.append((situation.period, int(g), prompt, int(active[j]), at_least))
 
-    def residuals(self, devices: DeviceView, period: int, periods: int) -> DeviceResiduals:
+    def residuals(self, workers: WorkerView, period: int, periods: int) -> WorkerResiduals:
         """Return the room by the bookings in `period` and the next `periods` - 1 periods."""
         self.starts = [start for start in self.starts if start[0] + start[3] > period]
         table = np.array(self.starts, np.int64).reshape(-1, 5)
-        began, device, prompt, booked, reserved = np.ascontiguousarray(table.T)
+        began, worker, prompt, booked, reserved = np.ascontiguousarray(table.T)
         age = period - began
-        booked_devices = replace(
-            devices,
-            resident_worker=device,
+        booked_workers = replace(
+            workers,
+            resident_worker=worker,
             resident_prompt_tokens=prompt,
             resident_age=age,
             resident_remaining=booked - age,
             resident_reserved_tokens=reserved,
         )
-        return booked_devices.residuals(periods)
+        return booked_workers.residuals(periods)
 
 
 def period_of(view: View, period_s: float | None) -> int:
     """Return k: the iteration, or floor(clock / period_s) + 1."""
     if period_s is None:
         return view.iteration
-    return math.floor(devices_of(view).clock_s / period_s) + 1
+    return math.floor(workers_of(view).clock_s / period_s) + 1
 
 
 def situation_of(
     view: View, options: PeriodOptions, bookings: Bookings | None = None
 ) -> PeriodSituation | None:
-    """Return the program that a view with devices poses, or None past the last period.
+    """Return the program that a view with workers poses, or None past the last period.
 
     Parameters
     ----------
@@ -111,18 +111,18 @@ def situation_of(
     Raises
     ------
     InputError
-        If the view has no devices.
+        If the view has no workers.
     """
-    devices = devices_of(view)
+    workers = workers_of(view)
     period = period_of(view, options.period_s)
     if period > options.periods and not options.receding:
         return None
     first = 1 if options.receding else period
     periods = options.periods - first + 1
     if options.open_loop:
-        room = (bookings or Bookings()).residuals(devices, period, periods)
+        room = (bookings or Bookings()).residuals(workers, period, periods)
     else:
-        room = devices.residuals(periods)
+        room = workers.residuals(periods)
     startable = room.slots.copy()
     np.minimum(startable[:, 0], view.free_slots, out=startable[:, 0])
     problem = PeriodProblem(
@@ -133,40 +133,40 @@ def situation_of(
         t2=options.t2,
         slots=startable,
         kv_tokens=room.kv_tokens,
-        prompt_tokens=_charged_at_start(view, devices) - devices.age_offset,
-        decode_tokens=devices.waiting_decode_tokens,
-        arrival_period=_arrival_period(devices, options.period_s) - (period - first),
-        kernel=devices.kernel,
+        prompt_tokens=_charged_at_start(view, workers) - workers.age_offset,
+        decode_tokens=workers.waiting_decode_tokens,
+        arrival_period=_arrival_period(workers, options.period_s) - (period - first),
+        kernel=workers.kernel,
         inclusive=options.inclusive,
-        age_offset=devices.age_offset,
+        age_offset=workers.age_offset,
         clipped=room.clipped,
     )
     return PeriodSituation(period, problem, room.slots, room.kv_tokens)
 
 
-def devices_of(view: View) -> DeviceView:
-    """Return the devices of a view.
+def workers_of(view: View) -> WorkerView:
+    """Return the workers of a view.
 
     Raises
     ------
     InputError
         If it has none.
     """
-    if view.devices is None:
-        raise InputError("rules that plan by periods need a view with devices (needs_residents)")
-    return view.devices
+    if view.workers is None:
+        raise InputError("rules that plan by periods need a view with workers (needs_residents)")
+    return view.workers
 
 
-def _charged_at_start(view: View, devices: DeviceView) -> Ints:
+def _charged_at_start(view: View, workers: WorkerView) -> Ints:
     """Return KV tokens at age 0, shape (W,), so that age 0 plus growth is never too little.
 
     Whole blocks may round up by a block less one token, and a reservation is charged at once.
     """
-    charged = view.waiting_prompt_tokens + devices.age_offset + devices.block_tokens - 1
+    charged = view.waiting_prompt_tokens + workers.age_offset + workers.block_tokens - 1
     return np.maximum(charged, view.waiting_kv_tokens) if len(view.waiting_kv_tokens) else charged
 
 
-def _arrival_period(devices: DeviceView, period_s: float | None) -> Ints:
+def _arrival_period(workers: WorkerView, period_s: float | None) -> Ints:
     if period_s is None:
-        return devices.waiting_arrival_period
-    return np.floor(devices.waiting_arrival_s / period_s).astype(np.int64) + 1
+        return workers.waiting_arrival_period
+    return np.floor(workers.waiting_arrival_s / period_s).astype(np.int64) + 1

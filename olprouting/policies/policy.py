@@ -48,7 +48,7 @@ class Policy(Protocol):
 
     @property
     def needs_residents(self) -> bool:
-        """Whether its views have ``devices``; it is then asked whenever requests wait."""
+        """Whether its views have ``workers``; it is then asked whenever requests wait."""
         ...
 
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
@@ -75,7 +75,7 @@ class FunctionPolicy:
     maximal
         Whether it always admits all that slots allow; else at most so many, even none.
     needs_residents
-        Whether its views have ``devices``; it is then asked whenever requests wait, even if no
+        Whether its views have ``workers``; it is then asked whenever requests wait, even if no
         slot is free.
     respects_kv
         Whether it may run under KV limits: what it overfills is preempted.

@@ -60,7 +60,7 @@ def register_policy(
     maximal
         Whether it always admits all that slots allow; else at most so many, even none.
     needs_residents
-        Whether its views have ``devices``.
+        Whether its views have ``workers``.
 
     Raises
     ------

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from olprouting.policies.device_view import DeviceView
+    from olprouting.policies.worker_view import WorkerView
 
 NO_LIMITS: Final = np.empty(0, np.int64)
 
@@ -40,7 +40,7 @@ class View(NamedTuple):
     waiting_kv_tokens
         Shape (W,), int64: KV tokens that waiting requests need in their first iteration (after
         preemption: as many as were denied). Empty without KV limits.
-    devices
+    workers
         The residents of every worker and the forecasts, for rules with ``needs_residents``; None
         for others.
     """
@@ -54,7 +54,7 @@ class View(NamedTuple):
     iteration: int
     kv_free_tokens: npt.NDArray[np.int64] = NO_LIMITS
     waiting_kv_tokens: npt.NDArray[np.int64] = NO_LIMITS
-    devices: DeviceView | None = None
+    workers: WorkerView | None = None
 
     def copy(self) -> View:
         """Return a view whose arrays will not change when the run goes on."""

@@ -233,14 +233,14 @@ def pareto(
 ) -> ParetoFront:
     """Run the bid-price rule once per weight vector; mark the runs that no other one dominates.
 
-    All else is equal between the runs: trace, devices, seed and options.
+    All else is equal between the runs: trace, workers, seed and options.
 
     Parameters
     ----------
     trace
         The requests, with releases: by iteration (barrier clock), or by arrival times.
     cluster
-        The devices, with their slots and KV limits.
+        The workers, with their slots and KV limits.
     weights
         The weight vectors, at least one; `weight_sweep` varies one weight.
     metrics

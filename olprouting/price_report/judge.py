@@ -47,16 +47,16 @@ class PeriodRecord:
     exact_converged
         Whether the exact prices were found and proven. If not, what compares with them is None.
     price_distance
-        What the devices' capacity costs at |p - p*| relative to p*, from the current period on:
+        What the workers' capacity costs at |p - p*| relative to p*, from the current period on:
         sum of |differences| x limits over sum of p* x limits; None where all p* are 0.
     same_requests, same_pairs
-        Whether both prices start the same requests, and on the same devices (ties by index).
+        Whether both prices start the same requests, and on the same workers (ties by index).
     reward_subgradient, reward_exact, reward_rounding
         Reward of the starts by the run's own prices, by exact ones, and of the LP rounded.
     reward_integer, integer_bound, integer_proven
         Best whole starts found, their proven bound, and whether they agree.
     lp_bound, lp_proven
-        Upper bound by the period's LP over the requests that fit whole on some device, and whether
+        Upper bound by the period's LP over the requests that fit whole on some worker, and whether
         the LP's solution agrees with it.
     contested
         Whether the best whole starts found leave a request waiting that would fit by itself.
@@ -182,9 +182,9 @@ def _compared(sampled: SampledPeriod, exact: PriceResult) -> dict[str, Any]:
 
 def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:
     """Return the reward of whole starts."""
-    x = np.zeros((problem.waiting, problem.devices), np.int64)
-    for request, device in pairs:
-        x[request, device] = 1
+    x = np.zeros((problem.waiting, problem.workers), np.int64)
+    for request, worker in pairs:
+        x[request, worker] = 1
     return value_of(problem, x)
 
 
@@ -198,7 +198,7 @@ def price_distance(sampled: SampledPeriod, exact: PriceResult) -> float | None:
 
 
 def capacity_cost(sampled: SampledPeriod, batch: Floats, memory: Floats) -> float:
-    """Return what the devices' whole capacity in the remaining periods costs, in reward."""
+    """Return what the workers' whole capacity in the remaining periods costs, in reward."""
     slots, tokens = sampled.of_remaining(batch), sampled.of_remaining(memory)
     return float(sampled.slots @ slots.sum(axis=1) + sampled.kv_tokens @ tokens.sum(axis=1))
 

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def require_equal_limits(runs: Sequence[SimulationResult]) -> None:
-    """Refuse to compare runs whose devices had different slots or KV limits.
+    """Refuse to compare runs whose workers had different slots or KV limits.
 
-    A rule that may hold more requests on a device than another is not a better rule.
+    A rule that may hold more requests on a worker than another is not a better rule.
 
     Raises
     ------
@@ -50,13 +50,13 @@ def oversize_notices(run: SimulationResult) -> list[str]:
         return []
     if count == len(run.trace):
         raise InputError(
-            f"kv_tokens: none of the {count} requests fits on a device; the largest holds "
-            f"{int(limit.max())} KV tokens, give devices more"
+            f"kv_tokens: none of the {count} requests fits on a worker; the largest holds "
+            f"{int(limit.max())} KV tokens, give workers more"
         )
     row = int(np.argmax(oversize))
     need = f"{run.trace.prompt_tokens[row]} prompt + {run.trace.decode_tokens[row]} decode tokens"
     largest = int(limit.max())
-    what = f"request {row} ({need}) is more than any device can hold ({largest} KV tokens)"
+    what = f"request {row} ({need}) is more than any worker can hold ({largest} KV tokens)"
     return [f"{what}; rejected, like all such requests: {count}"]
 
 

@@ -112,7 +112,7 @@ class PriceQuality:
     share_contested
         Share of periods in which not all requests that fit can start: only there prices matter.
     share_same_requests, share_same_pairs
-        Share of periods in which both start the same requests, and on the same devices.
+        Share of periods in which both start the same requests, and on the same workers.
     exact_p50_s, exact_p99_s
         Seconds of an exact solve.
     """
@@ -174,7 +174,7 @@ class PriceReport(Report):
     records
         One entry per judged period of the bid-price run.
     prices
-        Prices of the judged period in which the run's were highest: kind, device, period, batch,
+        Prices of the judged period in which the run's were highest: kind, worker, period, batch,
         memory.
     convergence
         f after so many steps on that period's dual: step, f, f_exact.
@@ -216,7 +216,7 @@ class PriceReport(Report):
         """Return in a line what was asked."""
         asked = self.settings
         return (
-            f"{asked['trace']}: {asked['requests']} requests on {len(asked['slots'])} devices "
+            f"{asked['trace']}: {asked['requests']} requests on {len(asked['slots'])} workers "
             f"x {max(asked['slots'])} slots x {max(asked['kv_tokens']):,} KV tokens, "
             f"{asked['forecast']}, T={asked['period']['periods']} "
             f"({asked['period']['last_period']}), every rule at these limits"

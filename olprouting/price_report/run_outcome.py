@@ -31,7 +31,7 @@ class RunOutcome:
     finished, unfinished, rejected
         Requests.
     never_started
-        Those among the unfinished that were never dispatched to a device.
+        Those among the unfinished that were never dispatched to a worker.
     censored
         Whether requests are unfinished, so that latencies miss the slowest.
     satisfaction

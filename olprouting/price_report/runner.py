@@ -32,7 +32,7 @@ def check_conditions(
     if sample is not None and sample < 1:
         raise InputError(f"sample = {sample} must be >= 1, or None for all")
     if cluster.kv_tokens is None:
-        raise InputError("kv_tokens: prices of KV tokens need devices with KV limits")
+        raise InputError("kv_tokens: prices of KV tokens need workers with KV limits")
     independent = str(clock) == Clock.INDEPENDENT
     if independent and options.period.period_s is None:
         raise InputError("clock 'independent' has no common iterations: period_s must be given")

@@ -38,7 +38,7 @@ class SampledPeriod:
     period
         Its number k, counted from the start of the run.
     problem
-        The period's program, on the residuals of the real devices.
+        The period's program, on the residuals of the real workers.
     sample
         The dual from whose history the prices were learned.
     batch, memory
@@ -46,9 +46,9 @@ class SampledPeriod:
     first_position
         Where the period's own prices begin.
     slots, kv_tokens
-        Limits B and M of the devices, shape (G,).
+        Limits B and M of the workers, shape (G,).
     started
-        (request, device) pairs that the rule started.
+        (request, worker) pairs that the rule started.
     """
 
     period: int
@@ -68,12 +68,12 @@ class SampledPeriod:
 
 def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
     """Return a copy of what `rule` based this decision on."""
-    from olprouting.policies.period_situation import devices_of, period_of
+    from olprouting.policies.period_situation import period_of, workers_of
 
     assert rule.last is not None
     assert rule.prices is not None
     problem, sample = rule.last
-    devices = devices_of(event.view)
+    workers = workers_of(event.view)
     batch, memory = rule.prices.true_prices()
     absolute = rule.prices.residuals.positions is Positions.ABSOLUTE
     starts = event.worker != REJECT
@@ -89,8 +89,8 @@ def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
         batch=batch,
         memory=memory,
         first_position=problem.period - 1 if absolute else 0,
-        slots=devices.slots,
-        kv_tokens=devices.kv_tokens,
+        slots=workers.slots,
+        kv_tokens=workers.kv_tokens,
         started=tuple(pairs),
     )
 

@@ -63,7 +63,7 @@ def measure_prices(
     trace
         The requests, with releases: by iteration (barrier clock), or by arrival times.
     cluster
-        The devices, with their slots and KV limits: the same for every rule.
+        The workers, with their slots and KV limits: the same for every rule.
     policies
         Names of rules (`make_policy`); ``"bid-price"`` is added where it is missing.
     options
@@ -77,7 +77,7 @@ def measure_prices(
         true lengths, those of judged periods by forecast ones, as the rules see them.
     clock, kernel, kv
         As for `simulate`. The independent clock needs ``options.period.period_s``. Requests that
-        no device could ever hold are refused, or with ``KvOptions(oversize="reject")`` named in a
+        no worker could ever hold are refused, or with ``KvOptions(oversize="reject")`` named in a
         notice and counted as rejected.
     time_limit_s
         Per exact solve.
@@ -95,7 +95,7 @@ def measure_prices(
     Raises
     ------
     InputError
-        If an argument is out of range, a name is unknown, or no request fits on any device.
+        If an argument is out of range, a name is unknown, or no request fits on any worker.
     """
     options = options or PolicyOptions()
     check_conditions(cluster, options, clock, sample)
@@ -194,7 +194,7 @@ class _Findings:
         import pandas as pd
 
         if self.shown is None:
-            return pd.DataFrame(columns=["kind", "device", "period", "batch", "memory"])
+            return pd.DataFrame(columns=["kind", "worker", "period", "batch", "memory"])
         sampled, exact = self.shown
         frames = []
         for kind, batch, memory in (
@@ -202,12 +202,12 @@ class _Findings:
             ("exact", exact.batch, exact.memory),
         ):
             batch, memory = sampled.of_remaining(batch), sampled.of_remaining(memory)
-            device, offset = np.indices(batch.shape)
+            worker, offset = np.indices(batch.shape)
             frames.append(
                 pd.DataFrame(
                     {
                         "kind": kind,
-                        "device": device.ravel(),
+                        "worker": worker.ravel(),
                         "period": offset.ravel() + sampled.period,
                         "batch": batch.ravel(),
                         "memory": memory.ravel(),

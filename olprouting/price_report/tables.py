@@ -153,7 +153,7 @@ def _prices(quality: PriceQuality) -> str:
         f"({_percent(quality.f_relative_gap_mean)}), at most {text_of(quality.f_gap_max, '.4g')};\n"
         f"they differ from exact prices by {text_of(quality.price_distance_mean, '.2f')} of those, "
         f"which start the same requests in {_percent(quality.share_same_requests)}\n"
-        f"of the periods, on the same devices in {_percent(quality.share_same_pairs)}; "
+        f"of the periods, on the same workers in {_percent(quality.share_same_pairs)}; "
         f"not all that fits can start in {_percent(quality.share_contested)} of them.\n"
         f"exact prices are proven in {_percent(quality.share_proven)} of periods, a solve takes "
         f"{quality.exact_p50_s * 1e3:.0f} ms (p99 {quality.exact_p99_s * 1e3:.0f})"

@@ -96,7 +96,7 @@ class BidPrices:
     Parameters
     ----------
     slots, kv_tokens
-        Capacities B and M of the devices, shape (G,).
+        Capacities B and M of the workers, shape (G,).
     periods
         T >= 1; on relative positions the most that will be observed.
     options
@@ -142,8 +142,8 @@ class BidPrices:
         self._warned = False
 
     @property
-    def devices(self) -> int:
-        """Number of devices G."""
+    def workers(self) -> int:
+        """Number of workers G."""
         return len(self.batch)
 
     def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
@@ -151,7 +151,7 @@ class BidPrices:
         self.residuals.observe(period, slots, kv_tokens)
 
     def record(
-        self, reward: float, device: int, start_period: int, prompt_tokens: int, decode_tokens: int
+        self, reward: float, worker: int, start_period: int, prompt_tokens: int, decode_tokens: int
     ) -> None:
         """Append a column to the history (`History.record`), and count it if it is clipped.
 
@@ -160,14 +160,14 @@ class BidPrices:
         InputError
             If a number is out of range.
         """
-        devices, periods = self.batch.shape
+        workers, periods = self.batch.shape
         late = self.residuals.positions is Positions.ABSOLUTE and start_period > periods
-        if device >= devices or late:
+        if worker >= workers or late:
             raise InputError(
-                f"device = {device} and start_period = {start_period} must be below {devices} and "
+                f"worker = {worker} and start_period = {start_period} must be below {workers} and "
                 f"at most {periods}"
             )
-        self.history.record(reward, device, start_period, prompt_tokens, decode_tokens)
+        self.history.record(reward, worker, start_period, prompt_tokens, decode_tokens)
         self.recorded += 1
         self._fresh += 1
         if self.options.clip and reward > self.scaling.reward_normalizer:
@@ -237,7 +237,7 @@ class BidPrices:
         kernel, age_offset = self.options.kernel, self.options.age_offset
         normalizer = self.scaling.reward_normalizer
         absolute = self.residuals.positions is Positions.ABSOLUTE
-        margins = np.empty((len(rewards), self.devices))
+        margins = np.empty((len(rewards), self.workers))
         request_margins(
             np.minimum(rewards, normalizer * self.scaling.reward_ceiling),
             active_periods(decode_tokens, kernel),

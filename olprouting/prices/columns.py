@@ -1,10 +1,10 @@
-"""Columns, what starting a request on a device earns and uses, and the dual of a sample of them.
+"""Columns, what starting a request on a worker earns and uses, and the dual of a sample of them.
 
-The column of starting a request at period k on device g has the reward r, and uses in each active
-period one slot and m(age) KV tokens of that device (`olprouting.instances.request_curves`). The KV
+The column of starting a request at period k on worker g has the reward r, and uses in each active
+period one slot and m(age) KV tokens of that worker (`olprouting.instances.request_curves`). The KV
 tokens grow by one per period, so that five numbers hold the whole column; it is never written out.
 
-Columns stand on coordinates (device, position). On ``"absolute"`` positions, those of the paper,
+Columns stand on coordinates (worker, position). On ``"absolute"`` positions, those of the paper,
 position i is period i+1 and a column starts at its own period. On ``"relative"`` positions it is
 the i-th period from the start: all columns begin at 0, and a price is one of "i periods ahead".
 They suit a receding horizon, whose last period moves with the first.
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
     ----------
     reward
         r, float64.
-    device
+    worker
         g, from 0, int64.
     first
         Position of the first active period, from 0, int64.
@@ -68,7 +68,7 @@ class Columns(NamedTuple):
     """
 
     reward: Floats
-    device: Ints
+    worker: Ints
     first: Ints
     active: Ints
     tokens: Ints
@@ -80,9 +80,9 @@ class Columns(NamedTuple):
 
     def rows(self, chosen: slice | Ints) -> Columns:
         """Return some of the columns; a slice copies nothing."""
-        reward, device, first, active, tokens = self
+        reward, worker, first, active, tokens = self
         return Columns(
-            reward[chosen], device[chosen], first[chosen], active[chosen], tokens[chosen]
+            reward[chosen], worker[chosen], first[chosen], active[chosen], tokens[chosen]
         )
 
 
@@ -128,7 +128,7 @@ class SaaProblem(NamedTuple):
 
 def make_columns(
     reward: npt.ArrayLike,
-    device: IntsLike,
+    worker: IntsLike,
     start_period: IntsLike,
     prompt_tokens: IntsLike,
     decode_tokens: IntsLike,
@@ -143,7 +143,7 @@ def make_columns(
     ----------
     reward
         r, finite (`olprouting.instances.reward`).
-    device
+    worker
         g >= 0.
     start_period
         k >= 1.
@@ -161,7 +161,7 @@ def make_columns(
     InputError
         If a number is out of range (its index is named) or a name is unknown.
     """
-    integers = [device, start_period, prompt_tokens, decode_tokens]
+    integers = [worker, start_period, prompt_tokens, decode_tokens]
     arrays = [_whole(name, array) for name, array in zip(_LEAST, integers, strict=True)]
     rewards = np.asarray(reward, dtype=np.float64)
     try:
@@ -176,7 +176,7 @@ def make_columns(
     relative = parse_positions(positions) is Positions.RELATIVE
     return Columns(
         reward=r.copy(),
-        device=g.copy(),
+        worker=g.copy(),
         first=np.zeros(len(r), np.int64) if relative else k - 1,
         active=active_periods(o, kernel),
         tokens=kv_tokens_at(0, s, o, kernel, age_offset),
@@ -189,7 +189,7 @@ def no_columns() -> Columns:
     return Columns(np.zeros(0), none, none.copy(), none.copy(), none.copy())
 
 
-_LEAST = {"device": 0, "start_period": 1, "prompt_tokens": 0, "decode_tokens": 1}
+_LEAST = {"worker": 0, "start_period": 1, "prompt_tokens": 0, "decode_tokens": 1}
 
 
 def _whole(name: str, values: IntsLike) -> Ints:

@@ -241,12 +241,12 @@ def check_problem(problem: SaaProblem) -> None:
     Raises
     ------
     InputError
-        If a column's device or first position does not exist.
+        If a column's worker or first position does not exist.
     """
-    devices, positions = problem.slots.shape
+    workers, positions = problem.slots.shape
     columns = problem.columns
     for name, numbers, limit in (
-        ("device", columns.device, devices),
+        ("worker", columns.worker, workers),
         ("first", columns.first, positions),
     ):
         wrong = (numbers < 0) | (numbers >= limit)

@@ -101,7 +101,7 @@ def locate(problem: SaaProblem, order: Ints, points: Ints, places: Ints) -> None
         bits += 1
     for i in range(size):  # sort coordinates that carry their indices along
         column = order[i]
-        row = columns.device[column] * positions
+        row = columns.worker[column] * positions
         end = row + end_of(problem, column)
         begin = min(row + columns.first[column], end)
         points[2 * i] = (begin << bits) | (2 * i)
@@ -145,10 +145,10 @@ def sort_by_digits(keys: Ints, low_bits: int, largest: int) -> None:
 
 @kernel
 def live_ranges(batch: Floats, memory: Floats) -> Ints:
-    """Return coordinates of each device, shape (2, G), outside of which its prices are 0."""
-    devices, positions = batch.shape
-    live = np.empty((2, devices), np.int64)
-    for g in range(devices):
+    """Return coordinates of each worker, shape (2, G), outside of which its prices are 0."""
+    workers, positions = batch.shape
+    live = np.empty((2, workers), np.int64)
+    for g in range(workers):
         low, high = 0, positions
         while high > 0 and batch[g, high - 1] == 0 and memory[g, high - 1] == 0:
             high -= 1
@@ -331,7 +331,7 @@ def move(
 
 @kernel
 def widen(live: Ints, g: int, low: int, high: int) -> None:
-    """Take coordinates low..high-1 of device g into its live range."""
+    """Take coordinates low..high-1 of worker g into its live range."""
     if live[0, g] == live[1, g]:
         live[0, g], live[1, g] = low, high
     live[0, g], live[1, g] = min(live[0, g], low), max(live[1, g], high)
@@ -348,7 +348,7 @@ def fall(
     positions: int,
     step: float,
 ) -> None:
-    """Lower the live prices from `low`, on device g, to `high` by their scarcity alone."""
+    """Lower the live prices from `low`, on worker g, to `high` by their scarcity alone."""
     while low < high and g * positions < high:
         i, j = max(low, live[0, g]), min(high, live[1, g])
         if i < j:

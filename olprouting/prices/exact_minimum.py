@@ -112,8 +112,8 @@ def _ends(problem: SaaProblem) -> Ints:
 
 
 def _kept_positions(problem: SaaProblem, g: int) -> Ints:
-    """Return the positions of a device where slots or KV tokens can bind."""
-    mine = (problem.columns.device == g) & (problem.columns.first < problem.width)
+    """Return the positions of a worker where slots or KV tokens can bind."""
+    mine = (problem.columns.worker == g) & (problem.columns.first < problem.width)
     last = _ends(problem)[mine] - 1
     rows = [
         binding_rows(residual[g, : problem.width], last)  # type: ignore[arg-type]
@@ -123,7 +123,7 @@ def _kept_positions(problem: SaaProblem, g: int) -> Ints:
 
 
 def _scarcity(problem: SaaProblem, places: list[Ints]) -> Floats:
-    """Return d of the kept coordinates: of each device, slots then KV tokens."""
+    """Return d of the kept coordinates: of each worker, slots then KV tokens."""
     parts = [
         residual[g, kept] * problem.slot_factor
         for g, kept in enumerate(places)
@@ -138,7 +138,7 @@ def _usage(problem: SaaProblem, places: list[Ints]) -> sp.csr_array:
     row, place, used = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     at = 0
     for g, kept in enumerate(places):
-        mine = np.flatnonzero((columns.device == g) & (columns.first < ends))
+        mine = np.flatnonzero((columns.worker == g) & (columns.first < ends))
         low, high = np.searchsorted(kept, columns.first[mine]), np.searchsorted(kept, ends[mine])
         count = high - low
         column = np.repeat(mine, count)

@@ -25,7 +25,7 @@ class History:
     """Columns in order of their periods, in arrays that compiled code takes as they are.
 
     Which columns to record is `olprouting.prices.pairs_to_record`: the best pair once per period
-    (paper), or the best device once per request (authors' code).
+    (paper), or the best worker once per request (authors' code).
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ class History:
     def columns(self) -> Columns:
         """The columns, oldest first: views that the next `record` may leave behind."""
         rows = slice(self._begin, self._end)
-        device, first, active, tokens, _ = self._integers
-        return Columns(self._reward[rows], device[rows], first[rows], active[rows], tokens[rows])
+        worker, first, active, tokens, _ = self._integers
+        return Columns(self._reward[rows], worker[rows], first[rows], active[rows], tokens[rows])
 
     @property
     def start_period(self) -> Ints:
@@ -77,7 +77,7 @@ class History:
         return self._integers[4][self._begin : self._end]
 
     def record(
-        self, reward: float, device: int, start_period: int, prompt_tokens: int, decode_tokens: int
+        self, reward: float, worker: int, start_period: int, prompt_tokens: int, decode_tokens: int
     ) -> None:
         """Append a column.
 
@@ -85,7 +85,7 @@ class History:
         ----------
         reward
             r, finite; as it is, before any scaling.
-        device
+        worker
             g >= 0.
         start_period
             k >= 1, not before the last column's.
@@ -99,9 +99,9 @@ class History:
         """
         if not -np.inf < reward < np.inf:
             raise InputError(f"reward = {reward} must be finite")
-        if device < 0 or start_period < 1 or prompt_tokens < 0 or decode_tokens < 1:
+        if worker < 0 or start_period < 1 or prompt_tokens < 0 or decode_tokens < 1:
             raise InputError(
-                f"device = {device}, start_period = {start_period}, prompt_tokens = "
+                f"worker = {worker}, start_period = {start_period}, prompt_tokens = "
                 f"{prompt_tokens}, decode_tokens = {decode_tokens} must be >= 0, 1, 0 and 1"
             )
         if len(self) and start_period < self._integers[4][self._end - 1]:
@@ -112,7 +112,7 @@ class History:
         first = start_period - 1 if self.positions is Positions.ABSOLUTE else 0
         active, tokens = decode_tokens + self._delay, prompt_tokens + self._offset
         self._reward[row] = reward
-        values = (device, first, active, tokens, start_period)
+        values = (worker, first, active, tokens, start_period)
         for array, value in zip(self._integers, values, strict=True):
             array[row] = value
         self._end += 1

@@ -1,6 +1,6 @@
 """Compiled pricing: a'p of any column in O(1), from prefix sums of the prices.
 
-For a column on device g that is active at positions i..j-1 and holds `tokens` at age 0,
+For a column on worker g that is active at positions i..j-1 and holds `tokens` at age 0,
 
     a'p = sum p_bat + mem_scale * sum (tokens + position - i) * p_mem
         = sum p_bat + mem_scale * ((tokens - i) * sum p_mem + sum position * p_mem),
@@ -27,7 +27,7 @@ def prefix_sums(batch: Floats, memory: Floats, begin: int, end: int, sums: Float
     """Fill `sums`, shape (3, G, >= end-begin+1), with prefix sums of prices of shape (G, P).
 
     ``sums[:, g, i]`` are the sums of p_bat, p_mem and i * p_mem over positions begin..begin+i-1 of
-    device g, with i counted from `begin`.
+    worker g, with i counted from `begin`.
     """
     for g in range(len(batch)):
         slot_row, memory_row = batch[g, begin:end], memory[g, begin:end]
@@ -44,7 +44,7 @@ def prefix_sums(batch: Floats, memory: Floats, begin: int, end: int, sums: Float
 
 @kernel
 def price_between(sums: Floats, g: int, i: int, j: int, tokens: int, mem_scale: float) -> float:
-    """Return a'p of a column on device g, active at positions i..j-1."""
+    """Return a'p of a column on worker g, active at positions i..j-1."""
     memory = sums[1, g, j] - sums[1, g, i]
     moment = sums[2, g, j] - sums[2, g, i]
     used = (tokens - i) * memory + moment
@@ -76,7 +76,7 @@ def all_margins(
         i, j = columns.first[column], end_of(problem, column)
         cost = 0.0
         if i < j:
-            g, tokens = columns.device[column], columns.tokens[column]
+            g, tokens = columns.worker[column], columns.tokens[column]
             cost = price_between(sums, g, i, j, tokens, problem.mem_scale)
         margins[column] = normalised(problem, column) - cost
 

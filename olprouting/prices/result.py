@@ -89,13 +89,13 @@ class PriceResult:
         return aligned(rows)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per device and position: device, position (from 0), batch, memory."""
+        """Return one row per worker and position: worker, position (from 0), batch, memory."""
         import pandas as pd
 
-        device, position = np.indices(self.batch.shape)
+        worker, position = np.indices(self.batch.shape)
         return pd.DataFrame(
             {
-                "device": device.ravel(),
+                "worker": worker.ravel(),
                 "position": position.ravel(),
                 "batch": self.batch.ravel(),
                 "memory": self.memory.ravel(),

@@ -26,7 +26,7 @@ def greedy_admission(
     ties: str = "random",
     rng: np.random.Generator | None = None,
 ) -> tuple[Ints, Ints]:
-    """Return the requests to start and their devices, in order of admission.
+    """Return the requests to start and their workers, in order of admission.
 
     Pairs of positive margin are admitted in decreasing order; those that do not fit are skipped.
 
@@ -37,7 +37,7 @@ def greedy_admission(
     active, tokens
         Number of active periods and KV tokens at age 0, shape (J,).
     slots, kv_tokens
-        Residuals of the real devices in this and the following periods, shape (G, W); not changed.
+        Residuals of the real workers in this and the following periods, shape (G, W); not changed.
     ties
         ``"random"``, which needs `rng`, or ``"index"``.
 
@@ -56,16 +56,16 @@ def greedy_admission(
     if ties == "random" and rng is None:
         raise InputError("ties = 'random' needs rng")
     if margins.ndim != 2:
-        raise InputError(f"margins must be requests by devices, got shape {margins.shape}")
-    requests, devices = margins.shape
+        raise InputError(f"margins must be requests by workers, got shape {margins.shape}")
+    requests, workers = margins.shape
     if np.shape(active) != (requests,) or np.shape(tokens) != (requests,):
         raise InputError(f"active and tokens must have {requests} entries")
-    if np.ndim(slots) != 2 or np.shape(slots) != np.shape(kv_tokens) or len(slots) != devices:
-        raise InputError(f"slots and kv_tokens must be {devices} devices by periods")
+    if np.ndim(slots) != 2 or np.shape(slots) != np.shape(kv_tokens) or len(slots) != workers:
+        raise InputError(f"slots and kv_tokens must be {workers} workers by periods")
     flat = margins.ravel()
     positive = np.flatnonzero(flat > 0)
     pairs = positive[np.argsort(-flat[positive], kind="stable")]
-    request, device = np.empty(requests, np.int64), np.empty(requests, np.int64)
+    request, worker = np.empty(requests, np.int64), np.empty(requests, np.int64)
     count = admit_in_order(
         pairs,
         flat[pairs],
@@ -76,6 +76,6 @@ def greedy_admission(
         ties == "random",
         rng or np.random.default_rng(0),
         request,
-        device,
+        worker,
     )
-    return request[:count], device[:count]
+    return request[:count], worker[:count]

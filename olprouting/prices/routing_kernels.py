@@ -1,4 +1,4 @@
-"""Compiled Algorithm 1: margins of all requests on all devices, and greedy admission by margin.
+"""Compiled Algorithm 1: margins of all requests on all workers, and greedy admission by margin.
 
 Source: bid-price paper, Algorithm 1 (lines 8 to 16).
 """
@@ -24,9 +24,9 @@ def request_margins(
     mem_scale: float,
     margins: Floats,
 ) -> None:
-    """Fill `margins`, shape (J, G), with r - a'p of starting each request on each device.
+    """Fill `margins`, shape (J, G), with r - a'p of starting each request on each worker.
 
-    Devices with the same prices give margins that are equal to the last bit.
+    Workers with the same prices give margins that are equal to the last bit.
 
     Parameters
     ----------
@@ -63,11 +63,11 @@ def admit_in_order(
     random_ties: bool,
     rng: np.random.Generator,
     request: Ints,
-    device: Ints,
+    worker: Ints,
 ) -> int:
     """Admit pairs one after the other, skipping those that do not fit.
 
-    A request starts on one device at most, and fits if in each of its active periods there are a
+    A request starts on one worker at most, and fits if in each of its active periods there are a
     slot and its KV tokens left, as far as the residuals reach.
 
     Parameters
@@ -77,12 +77,12 @@ def admit_in_order(
     active, tokens
         Number of active periods and KV tokens at age 0, shape (J,).
     slots, kv_tokens
-        Residuals of the real devices in this and the following periods, shape (G, W). What is
+        Residuals of the real workers in this and the following periods, shape (G, W). What is
         admitted is taken off.
     random_ties
         Whether pairs of equal worth are shuffled, in place. A random number is drawn only where
         there are ties.
-    request, device
+    request, worker
         Filled with the admitted pairs in the order of admission, shape (J,).
 
     Returns
@@ -96,18 +96,18 @@ def admit_in_order(
             if end == len(pairs) or worth[end] != worth[begin]:
                 shuffle(pairs, begin, end, rng)
                 begin = end
-    devices = len(slots)
+    workers = len(slots)
     started = np.zeros(len(active), np.bool_)
     count = 0
     for pair in pairs:
-        j, g = pair // devices, pair % devices
+        j, g = pair // workers, pair % workers
         if started[j] or not fits(active[j], tokens[j], slots[g], kv_tokens[g]):
             continue
         for i in range(min(active[j], slots.shape[1])):
             slots[g, i] -= 1
             kv_tokens[g, i] -= tokens[j] + i
         started[j] = True
-        request[count], device[count] = j, g
+        request[count], worker[count] = j, g
         count += 1
     return count
 
@@ -122,7 +122,7 @@ def shuffle(pairs: Ints, begin: int, end: int, rng: np.random.Generator) -> None
 
 @kernel
 def fits(active: int, tokens: int, slots: Ints, kv_tokens: Ints) -> bool:
-    """Whether a request fits a device with these residuals, shape (W,)."""
+    """Whether a request fits a worker with these residuals, shape (W,)."""
     for i in range(min(active, len(slots))):
         if slots[i] < 1 or kv_tokens[i] < tokens + i:
             return False
@@ -130,8 +130,8 @@ def fits(active: int, tokens: int, slots: Ints, kv_tokens: Ints) -> bool:
 
 
 @kernel
-def best_device(margins: Floats, j: int, random_ties: bool, rng: np.random.Generator) -> int:
-    """Return the device of the largest margin of request j."""
+def best_worker(margins: Floats, j: int, random_ties: bool, rng: np.random.Generator) -> int:
+    """Return the worker of the largest margin of request j."""
     best, tied = 0, 1
     for g in range(1, margins.shape[1]):
         if margins[j, g] > margins[j, best]:
@@ -151,7 +151,7 @@ def pairs_to_record(
     random_ties: bool,
     rng: np.random.Generator,
     request: Ints,
-    device: Ints,
+    worker: Ints,
 ) -> int:
     """Choose the pairs that become history, whatever the sign of their margins.
 
@@ -162,11 +162,11 @@ def pairs_to_record(
     recorded
         Which requests are in the history already, shape (J,); used, and updated, per request only.
     per_request
-        False: the best pair of all, once per period (paper). True: the best device of each request
+        False: the best pair of all, once per period (paper). True: the best worker of each request
         that is not recorded yet (authors' code).
     random_ties
         Whether ties are broken at random rather than by index.
-    request, device
+    request, worker
         Filled with the pairs, shape (J,).
 
     Returns
@@ -178,14 +178,14 @@ def pairs_to_record(
     for j in range(len(margins)):
         if per_request and recorded[j]:
             continue
-        g = best_device(margins, j, random_ties, rng)
+        g = best_worker(margins, j, random_ties, rng)
         if per_request or count == 0:
-            request[count], device[count] = j, g
+            request[count], worker[count] = j, g
             recorded[j] = recorded[j] or per_request
             count += 1
             continue
-        lead = margins[j, g] - margins[request[0], device[0]]
+        lead = margins[j, g] - margins[request[0], worker[0]]
         tied = 1 if lead > 0 else tied + (lead == 0)
         if lead > 0 or (lead == 0 and random_ties and rng.random() * tied < 1.0):
-            request[0], device[0] = j, g
+            request[0], worker[0] = j, g
     return count

@@ -67,11 +67,11 @@ class Scaling:
         Raises
         ------
         InputError
-            If no device has KV capacity.
+            If no worker has KV capacity.
         """
         largest = float(np.max(np.asarray(kv_tokens), initial=0))
         if largest <= 0:
-            raise InputError("kv_tokens: no device has KV capacity")
+            raise InputError("kv_tokens: no worker has KV capacity")
         return cls(mem_scale=factor / largest, **changes)
 
     @property

@@ -25,7 +25,7 @@ class Remaining(StrEnum):
     """What n_remain, the number of starts still to come, is taken to be."""
 
     SLOTS = "slots"
-    """All slots of all devices (authors' code)."""
+    """All slots of all workers (authors' code)."""
     ARRIVALS = "arrivals"
     """The arrivals expected in the remaining periods."""
     KNOWN = "known"
@@ -47,7 +47,7 @@ def remaining_starts(
     rule
         ``"slots"``, ``"arrivals"`` or ``"known"``.
     slots
-        Batch limits of the devices, shape (G,), for ``"slots"``.
+        Batch limits of the workers, shape (G,), for ``"slots"``.
     arrivals_per_period, periods_left
         Their product is the number for ``"arrivals"``.
     known
@@ -91,7 +91,7 @@ class ResidualCapacity:
     Parameters
     ----------
     slots, kv_tokens
-        Capacities B and M of the devices, shape (G,), >= 0.
+        Capacities B and M of the workers, shape (G,), >= 0.
     periods
         T >= 1; on relative positions the most that will be observed.
     positions
@@ -118,7 +118,7 @@ class ResidualCapacity:
         if periods < 1:
             raise InputError(f"periods = {periods} must be >= 1")
         if limits[0].ndim != 1 or limits[0].shape != limits[1].shape or len(limits[0]) == 0:
-            raise InputError("slots and kv_tokens must hold one capacity for each device")
+            raise InputError("slots and kv_tokens must hold one capacity for each worker")
         if not all(bool(np.all((limit >= 0) & np.isfinite(limit))) for limit in limits):
             raise InputError("slots and kv_tokens must be finite and >= 0")
         self.positions = parse_positions(positions)
@@ -127,7 +127,7 @@ class ResidualCapacity:
         self.clipped = 0
 
     def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
-        """Take over the residuals of period k and those after it, as devices stand before it.
+        """Take over the residuals of period k and those after it, as workers stand before it.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class ResidualCapacity:
         InputError
             If the period or a shape does not fit.
         """
-        devices, periods = self.slots.shape
+        workers, periods = self.slots.shape
         if self.positions is Positions.ABSOLUTE:
             if not 1 <= period <= periods:
                 raise InputError(f"period = {period} must be between 1 and {periods}")
@@ -155,8 +155,8 @@ class ResidualCapacity:
             ("slots", self.slots, np.asarray(slots)),
             ("kv_tokens", self.kv_tokens, np.asarray(kv_tokens)),
         ):
-            if seen.shape != (devices, left):
-                raise InputError(f"{name} must have shape {(devices, left)}, got {seen.shape}")
+            if seen.shape != (workers, left):
+                raise InputError(f"{name} must have shape {(workers, left)}, got {seen.shape}")
             self.clipped += int((seen < 0).sum())
             np.maximum(seen, 0, out=kept[:, place], casting="unsafe")
             if self.positions is Positions.RELATIVE:

@@ -131,7 +131,7 @@ def schedule_value(problem: SaaProblem, share: Floats) -> float:
     for column in range(len(share)):
         if share[column] > 0:
             ratio = 1.0
-            g = columns.device[column]
+            g = columns.worker[column]
             for i in range(columns.first[column], end_of(problem, column)):
                 ratio = min(ratio, fit[g, i])
             value += ratio * share[column] * normalised(problem, column)
@@ -142,18 +142,18 @@ def schedule_value(problem: SaaProblem, share: Floats) -> float:
 def fit_ratios(problem: SaaProblem, share: Floats) -> Floats:
     """Return min(1, scarcity / mean use) over both resources, shape (G, P)."""
     columns = problem.columns
-    devices, positions = problem.slots.shape
-    starts = np.zeros((2, devices, positions + 1))
+    workers, positions = problem.slots.shape
+    starts = np.zeros((2, workers, positions + 1))
     for column in range(len(share)):
         i, j = columns.first[column], end_of(problem, column)
         if i < j:
-            g, weight = columns.device[column], share[column] / len(share)
+            g, weight = columns.worker[column], share[column] / len(share)
             starts[0, g, i] += weight
             starts[0, g, j] -= weight
             starts[1, g, i] += weight * (columns.tokens[column] - i)
             starts[1, g, j] -= weight * (columns.tokens[column] - i)
-    fit = np.ones((devices, positions))
-    for g in range(devices):
+    fit = np.ones((workers, positions))
+    for g in range(workers):
         slots, base = 0.0, 0.0
         for i in range(problem.width):
             slots += starts[0, g, i]

@@ -178,7 +178,7 @@ def _prices(results: Results) -> Iterator[Drawing]:
     where = _where(results)
     for name, prices in _of_first_point(results, PRICES).items():
         yield Drawing(
-            "prices", f"Prices of {name} by device and period; {where}", plot_price_map(prices)
+            "prices", f"Prices of {name} by worker and period; {where}", plot_price_map(prices)
         )
         break
     for name, steps in _of_first_point(results, CONVERGENCE).items():

@@ -152,7 +152,7 @@ def stored_at(path: Path) -> list[Stored]:
     try:
         mode = path.stat().st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise InputError(f"{path} is a device, not a file")
+            raise InputError(f"{path} is a worker, not a file")
         if not stat.S_ISREG(mode):
             return [StoredStream(path, path.open("rb"))]
         file = StoredFile(path)

@@ -4,7 +4,7 @@
 bound with HiGHS on the state-space form of one problem.
 
 Seen once at another size: the first 300 requests of the Azure 2023 conversation trace, Poisson
-arrivals at 0.4 per period (``default_rng([0, 2])``), T = 1000, 4 devices x 16 slots x 20,000
+arrivals at 0.4 per period (``default_rng([0, 2])``), T = 1000, 4 workers x 16 slots x 20,000
 tokens, weights ``tail-latency``, t1 = 400, t2 = 49; on two cores that had other work as well:
 
 - HiGHS 1.16, left to itself (simplex): 620 s, of these some 8 minutes of processor time; value
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def problem_of(requests: int, periods: int) -> HindsightProblem:
-    """Azure-like lengths, 0.4 arrivals per period, four equal devices."""
+    """Azure-like lengths, 0.4 arrivals per period, four equal workers."""
     rng = np.random.default_rng(0)
     return HindsightProblem(
         prompt_tokens=np.maximum(1, rng.lognormal(6.5, 0.9, requests)).astype(np.int64),

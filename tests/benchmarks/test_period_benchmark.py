@@ -1,4 +1,4 @@
-"""How long one period takes: 60 waiting requests, 4 devices of 29 slots, 400 and 800 periods.
+"""How long one period takes: 60 waiting requests, 4 workers of 29 slots, 400 and 800 periods.
 
 Compare the groups with ``pytest tests/benchmarks/test_period_benchmark.py --benchmark-enable``.
 Seen with HiGHS 1.16: the reduced rows (580 of 3,200) make the LP 3 times and the integer program 7

@@ -1,4 +1,4 @@
-"""How long prices and routing take: 4 devices of 29 slots and 118,784 KV tokens, 59 waiting.
+"""How long prices and routing take: 4 workers of 29 slots and 118,784 KV tokens, 59 waiting.
 
 Run with ``pytest tests/benchmarks/test_prices_benchmark.py --benchmark-enable``. A price update is
 5 steps with mini-batches of 64 (the defaults of the authors' script), half way through the periods

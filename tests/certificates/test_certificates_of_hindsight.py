@@ -55,9 +55,9 @@ def best_reward(problem: HindsightProblem) -> Fraction:
     starts = [[(-1, -1), *product(range(3), range(t, problem.periods + 1))] for t in data.arrival]
     best = Fraction(0)
     for choice in product(*starts):
-        device, start = ([g for g, _ in choice], [k for _, k in choice])
+        worker, start = ([g for g, _ in choice], [k for _, k in choice])
         try:
-            data.check_schedule(device, start)
+            data.check_schedule(worker, start)
         except DoesNotHoldError:
             continue
         best = max(best, data.value(start))
@@ -109,7 +109,7 @@ def test_a_changed_document_fails_or_is_still_true(forged) -> None:
         if path[0] not in unchecked:
             # the library's own reader, which shares nothing with the check, agrees
             problem = ("problem",) if forged else ()
-            assert path[0] in (*problem, "prices", "device", "start_period"), path
+            assert path[0] in (*problem, "prices", "worker", "start_period"), path
             again = HindsightResult.from_text(json.dumps(attempt))
             assert (again.bound, again.value) == (document["bound"], document["value"])
 
@@ -122,10 +122,10 @@ def test_the_reason_names_what_is_wrong() -> None:
     )  # fmt: skip
     document = solved(problem).to_document()
     for change, reason in (
-        ({"start_period": [1, 1], "device": [0, 0]}, "request 1 starts at 1, must be in 2..9"),
-        ({"start_period": [1, 2], "device": [0, 0]}, "device 0 uses 2 of 1 slots in period 2"),
-        ({"device": [0, 4]}, "request 1 starts on 4, which does not exist"),
-        ({"device": [0]}, "device and start_period must be 2 numbers"),
+        ({"start_period": [1, 1], "worker": [0, 0]}, "request 1 starts at 1, must be in 2..9"),
+        ({"start_period": [1, 2], "worker": [0, 0]}, "worker 0 uses 2 of 1 slots in period 2"),
+        ({"worker": [0, 4]}, "request 1 starts on 4, which does not exist"),
+        ({"worker": [0]}, "worker and start_period must be 2 numbers"),
         ({"value": 9.0}, "value: the file proves 8.0, not 9.0"),
         ({"bound": 1.0}, r"bound: the file proves .*, not 1.0"),
         ({"gap": 0.5}, "gap: value and bound leave"),
@@ -159,8 +159,8 @@ def test_a_result_for_another_problem_is_refused() -> None:
 
 
 def test_a_schedule_too_large_to_add_up_is_refused_in_one_line(monkeypatch) -> None:
-    """Regression: 100,000 devices and a million periods ended in a traceback, out of memory."""
+    """Regression: 100,000 workers and a million periods ended in a traceback, out of memory."""
     document = solved(random_problem(4)).to_document()
     monkeypatch.setattr(hindsight_value, "MOST_CELLS", 38)
-    with pytest.raises(DoesNotHoldError, match=r"3 devices in 12 periods .* 39 loads, at most 38"):
+    with pytest.raises(DoesNotHoldError, match=r"3 workers in 12 periods .* 39 loads, at most 38"):
         verify(json.dumps(document))

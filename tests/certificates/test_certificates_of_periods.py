@@ -28,7 +28,7 @@ E3 = {
 
 def random_period(seed: int, *, kernel: str = "decode", waiting: int = 6) -> PeriodProblem:
     rng = np.random.default_rng(seed)
-    devices, remaining = int(rng.integers(1, 4)), int(rng.integers(1, 12))
+    workers, remaining = int(rng.integers(1, 4)), int(rng.integers(1, 12))
     names = list(WEIGHT_SETS)
     return PeriodProblem(
         period=3,
@@ -36,8 +36,8 @@ def random_period(seed: int, *, kernel: str = "decode", waiting: int = 6) -> Per
         weights=WEIGHT_SETS[names[seed % len(names)]],
         t1=float(rng.integers(1, 15)),
         t2=2.5,
-        slots=rng.integers(0, 5, (devices, remaining)),
-        kv_tokens=rng.integers(0, 160, (devices, remaining)),
+        slots=rng.integers(0, 5, (workers, remaining)),
+        kv_tokens=rng.integers(0, 160, (workers, remaining)),
         prompt_tokens=rng.integers(0, 60, waiting),
         decode_tokens=rng.integers(1, 14, waiting),
         arrival_period=rng.integers(-3, 4, waiting),
@@ -63,8 +63,8 @@ def exactly(problem: PeriodProblem) -> ExactPeriod:
 def test_definitions_written_twice_agree(problem) -> None:
     """Catches a curve, reward or price sum that one of the two readings has wrong."""
     rng = np.random.default_rng(1)
-    x = rng.integers(0, 3, (problem.waiting, problem.devices))
-    batch, memory = rng.integers(0, 4, (2, problem.devices, problem.remaining))
+    x = rng.integers(0, 3, (problem.waiting, problem.workers))
+    batch, memory = rng.integers(0, 4, (2, problem.workers, problem.remaining))
     period = exactly(problem)
     assert [float(r) for r in period.rewards] == pytest.approx(problem.rewards.tolist(), rel=1e-12)
     slots, tokens = used(problem, x)
@@ -131,21 +131,21 @@ def test_an_infeasible_start_is_named() -> None:
     problem = random_period(14)
     saved = certificate(problem, solve(problem))
     period = exactly(problem)
-    x = [[1.0] + [0.0] * (problem.devices - 1)] * problem.waiting
-    saved["result"].update(x=x, value=float(period.value([[1] + [0] * (problem.devices - 1)] * 6)))
-    with pytest.raises(DoesNotHoldError, match=r"x: device 0 uses .* in period"):
+    x = [[1.0] + [0.0] * (problem.workers - 1)] * problem.waiting
+    saved["result"].update(x=x, value=float(period.value([[1] + [0] * (problem.workers - 1)] * 6)))
+    with pytest.raises(DoesNotHoldError, match=r"x: worker 0 uses .* in period"):
         verify(json.dumps(saved))
 
 
 def test_negative_residuals_count_as_none() -> None:
-    """A device fuller than was predicted: the problem clips, and so must the check."""
+    """A worker fuller than was predicted: the problem clips, and so must the check."""
     problem = random_period(5).replace(slots=-np.ones((1, 4), int), kv_tokens=np.ones((1, 4), int),
         periods=6)  # fmt: skip
     finding = verify(json.dumps(certificate(problem, solve(problem))))
     assert Fraction(finding.value) == 0
 
 
-def one_device(weights: SloWeights, sizes: list[tuple[int, int]]) -> PeriodProblem:
+def one_worker(weights: SloWeights, sizes: list[tuple[int, int]]) -> PeriodProblem:
     """Three periods, one slot, 50 tokens, and requests of these prompts and decode lengths."""
     prompt, decode = zip(*sizes, strict=True)
     return PeriodProblem(
@@ -158,7 +158,7 @@ def one_device(weights: SloWeights, sizes: list[tuple[int, int]]) -> PeriodProbl
 @pytest.mark.parametrize("priced", [False, True])
 def test_a_request_that_cannot_start_makes_no_claim_free(form, priced) -> None:
     """Regression: one reward of 1e12, of a request that fits nowhere, was the scale of all."""
-    problem = one_device(SloWeights(1, 0, 0, 0, 1e12, 0), [(100, 1), (10, 3), (10, 2)])
+    problem = one_worker(SloWeights(1, 0, 0, 0, 1e12, 0), [(100, 1), (10, 3), (10, 2)])
     result = solve(problem, formulation=form, prices="lp-relaxation" if form == "integer" else None)
     saved = certificate(problem, result)
     verify(json.dumps(saved))
@@ -177,7 +177,7 @@ def test_a_request_that_cannot_start_makes_no_claim_free(form, priced) -> None:
 
 def test_whole_starts_of_whole_rewards_have_no_tolerance() -> None:
     """Regression: 1000000002 passed for the optimum of 1000000003, by a relative 1e-9."""
-    problem = one_device(SloWeights(1, 0, 0, 1e9, 0, 0), [(10, 3), (10, 2)])
+    problem = one_worker(SloWeights(1, 0, 0, 1e9, 0, 0), [(10, 3), (10, 2)])
     saved = certificate(problem, solve(problem, formulation="integer"))
     assert verify(json.dumps(saved)).value == "1000000003"
     less = float(1e9 + 2)

@@ -146,7 +146,7 @@ def test_no_forged_hindsight_passes() -> None:
             for shift in (-1.0, 1.0)
         ),
         ("asked for less", claim(stop_reason="optimal_within_gap", gap_option=0.0)),
-        ("nobody starts", claim(device=[-1] * 5, start_period=[-1] * 5)),
+        ("nobody starts", claim(worker=[-1] * 5, start_period=[-1] * 5)),
     ]
     assert passing(forgeries) == []
 

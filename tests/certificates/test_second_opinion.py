@@ -94,11 +94,11 @@ def test_a_search_of_starts_finds_what_is_worth_more_and_nothing_else(seed, othe
     equal requests that rules out too much, and starts that do not fit."""
     period = exact_period(random_period(seed, waiting=3))
     rng = np.random.default_rng(other)
-    batch, memory = (rng.integers(0, 3, (2, period.devices, period.remaining)) / 4).tolist()
+    batch, memory = (rng.integers(0, 3, (2, period.workers, period.remaining)) / 4).tolist()
     prices = [[[Fraction(p) for p in row] for row in table] for table in (batch, memory)]
     best = Fraction(0)
-    for to in product(range(-1, period.devices), repeat=len(period.rewards)):
-        x = [[int(g == own) for g in range(period.devices)] for own in to]
+    for to in product(range(-1, period.workers), repeat=len(period.rewards)):
+        x = [[int(g == own) for g in range(period.workers)] for own in to]
         capacities = (period.slots, period.kv_tokens)
         fits = all(
             n <= most

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import subprocess
 
 SMALL = [
-    *("--requests", "30", "--devices", "2", "--slots", "4", "--kv-tokens", "9000"),
+    *("--requests", "30", "--workers", "2", "--slots", "4", "--kv-tokens", "9000"),
     *("--periods", "300", "--rate", "0.2"),
 ]
 

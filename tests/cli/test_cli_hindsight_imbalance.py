@@ -34,7 +34,7 @@ def test_the_default_is_solved_policies_are_rated_and_the_saved_proof_holds(tmp_
     out = tmp_path / "out"
     done = run(*IMBALANCE, "--policies", "jsq,br0", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    for word in ("9 requests on 2 devices x 2 slots", "optimal", "jsq", "br0", "of the bound"):
+    for word in ("9 requests on 2 workers x 2 slots", "optimal", "jsq", "br0", "of the bound"):
         assert word in done.stdout
     assert {path.suffix for path in out.iterdir()} == {".json", ".csv"}
     checked = run("verify", str(out / "hindsight_imbalance.json"))
@@ -44,7 +44,7 @@ def test_the_default_is_solved_policies_are_rated_and_the_saved_proof_holds(tmp_
 
 def test_no_policy_beats_the_run_found_even_when_there_is_no_time():
     """Catches a search that does not begin with the policies' runs: alone it is worse than br0."""
-    size = ["--requests", "150", "--devices", "4", "--slots", "8"]
+    size = ["--requests", "150", "--workers", "4", "--slots", "8"]
     done = run(*IMBALANCE, *size, "--time-limit", "0", "--policies", "jsq,br0", "--json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)

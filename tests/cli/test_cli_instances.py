@@ -37,7 +37,7 @@ def test_list_names_all_with_value_and_gap() -> None:
 
 def test_show_says_what_is_known() -> None:
     lines = dict(line.split(maxsplit=1) for line in run("show", "e3").splitlines())
-    assert lines["size"] == "1 devices, 40 waiting, 1 periods"
+    assert lines["size"] == "1 workers, 40 waiting, 1 periods"
     assert lines["lp"] == "value 44.0, bound 44.0; proof: exact"
     entry = json.loads(run("show", "e2", "--json"))
     assert entry["best"][0]["result"]["objective"] == 1

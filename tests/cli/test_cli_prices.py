@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import subprocess
 
 SMALL = [
-    *("--requests", "40", "--devices", "2", "--slots", "6", "--kv-tokens", "9000"),
+    *("--requests", "40", "--workers", "2", "--slots", "6", "--kv-tokens", "9000"),
     *("--periods", "600", "--rate", "0.2", "--sample", "4"),
 ]
 
@@ -75,7 +75,7 @@ def test_requests_that_fit_nowhere_are_named_counted_and_rejected(tmp_path):
     limits = ["--kv-tokens", "2000", "--sample", "2", "--policies", "jsq"]
     done = run(*SMALL, *limits, "--out", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "is more than any device can hold (2000 KV tokens)" in done.stderr
+    assert "is more than any worker can hold (2000 KV tokens)" in done.stderr
     assert "rej." in done.stdout
     rows = json.loads((tmp_path / "prices.json").read_text())["runs"]
     assert f"rejected, like all such requests: {rows[0]['rejected']}" in done.stderr
@@ -132,7 +132,7 @@ def test_a_front_between_two_metrics_is_printed_and_written(tmp_path):
         (["--noise", "1.5"], "[0, 1]"),
         (["--noise", "-0.1"], "[0, 1]"),
         (["--kv-tokens", "100", "--oversize", "error"], "KV tokens, the largest worker has 100"),
-        (["--kv-tokens", "9"], "none of the 40 requests fits on a device; the largest holds 9 KV"),
+        (["--kv-tokens", "9"], "none of the 40 requests fits on a worker; the largest holds 9 KV"),
         (["--oversize", "drop"], "error, reject"),
         (["--positions", "both"], "absolute, relative"),
         (["--pareto", "ttft_mean"], "must be the names of two different metrics"),

@@ -32,7 +32,7 @@ def f(view, rng):
 
 SMALL = ["--requests", "40", "--slots", "4"]
 GAPS = ["gaps", *SMALL, "--workers", "2", "--waiting", "4", "--decisions", "2"]
-PERIODS = ["--devices", "2", "--kv-tokens", "9000", "--periods", "60"]
+PERIODS = ["--workers", "2", "--kv-tokens", "9000", "--periods", "60"]
 
 full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full of Linux")
 

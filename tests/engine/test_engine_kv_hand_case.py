@@ -182,9 +182,9 @@ def test_wrong_forecasts_overfill_and_are_put_right() -> None:
             return np.ones(len(trace), np.int64)
 
     def plan(view, rng):
-        room = view.devices.residuals(1)
+        room = view.workers.residuals(1)
         assert room.clipped == 0
-        first, second = view.waiting_kv_tokens, view.devices.waiting_decode_tokens
+        first, second = view.waiting_kv_tokens, view.workers.waiting_decode_tokens
         fits = np.cumsum(first + second - 1) <= room.kv_tokens[0, 0]
         slots = min(room.slots[0, 0], fits.sum())
         return [(i, 0) for i in range(slots)]

@@ -13,12 +13,12 @@ from olprouting.engine import KvOptions, simulate
 from olprouting.forecasts import NoisyOracle
 from olprouting.instances import Cluster, Trace
 from olprouting.instances.request_curves import kv_tokens_at
-from olprouting.policies import DeviceView, FunctionPolicy, make_policy
-from olprouting.policies.device_view import NO_LIMIT_TOKENS
+from olprouting.policies import FunctionPolicy, WorkerView, make_policy
+from olprouting.policies.worker_view import NO_LIMIT_TOKENS
 
 
 @st.composite
-def device_views(draw: st.DrawFn) -> DeviceView:
+def worker_views(draw: st.DrawFn) -> WorkerView:
     """Workers with residents, some of them overfull."""
     workers = draw(st.integers(1, 3))
     residents = draw(st.integers(0, 6))
@@ -28,7 +28,7 @@ def device_views(draw: st.DrawFn) -> DeviceView:
         return np.array(draw(values), dtype=np.int64)
 
     nobody = np.empty(0, np.int64)
-    return DeviceView(
+    return WorkerView(
         clock_s=0.0,
         slots=column(1, 3, workers),
         kv_tokens=column(1, 60, workers),
@@ -48,7 +48,7 @@ def device_views(draw: st.DrawFn) -> DeviceView:
 
 
 @settings(max_examples=150, deadline=None)
-@given(view=device_views(), periods=st.integers(1, 12))
+@given(view=worker_views(), periods=st.integers(1, 12))
 def test_residuals_are_what_counting_gives(view, periods) -> None:
     """Catches residents that leave a period early or late, and clipping that goes uncounted."""
     room = view.residuals(periods)
@@ -73,12 +73,12 @@ def test_residuals_are_what_counting_gives(view, periods) -> None:
 
 
 def watch(trace, cluster, rule, **options):
-    """Run an FCFS rule and return its result and every (iteration, device view) it met."""
+    """Run an FCFS rule and return its result and every (iteration, worker view) it met."""
     seen = []
 
     def route(view, rng):
-        seen.append((view, view.devices))
-        return rule.route(view._replace(devices=None), rng) if view.admissions else []
+        seen.append((view, view.workers))
+        return rule.route(view._replace(workers=None), rng) if view.admissions else []
 
     policy = FunctionPolicy("watch", route, needs_residents=True)
     return simulate(trace, cluster, policy, **options), seen
@@ -93,8 +93,8 @@ def test_with_perfect_forecasts_the_residuals_come_true(kernel) -> None:
     result, seen = watch(trace, cluster, make_policy("jsq", 2), backlog=6, kernel=kernel)
     assert len(seen) > 20
     start = result.admission_iteration
-    for view, devices in seen:
-        room = devices.residuals(12)
+    for view, workers in seen:
+        room = workers.residuals(12)
         assert room.clipped == 0
         for g in range(2):
             here = (start > 0) & (start < view.iteration) & (result.worker == g)
@@ -106,7 +106,7 @@ def test_with_perfect_forecasts_the_residuals_come_true(kernel) -> None:
         np.testing.assert_array_equal(view.kv_free_tokens, room.kv_tokens[:, 0])
 
 
-def test_a_device_view_tells_forecasts_not_truths() -> None:
+def test_a_worker_view_tells_forecasts_not_truths() -> None:
     """Remaining is max(1, forecast - age); what waits is known by forecast, arrival and tokens."""
     rng = np.random.default_rng(7)
     trace = Trace(
@@ -120,20 +120,20 @@ def test_a_device_view_tells_forecasts_not_truths() -> None:
     result, seen = watch(trace, cluster, make_policy("jsq", 2), **options)
     assert result.metrics.kv.preemptions > 0
     met = 0
-    for view, devices in seen:
-        assert (np.diff(devices.resident_worker) >= 0).all()
+    for view, workers in seen:
+        assert (np.diff(workers.resident_worker) >= 0).all()
         np.testing.assert_array_equal(
-            devices.waiting_arrival_period, trace.release_iteration[view.waiting_requests]
+            workers.waiting_arrival_period, trace.release_iteration[view.waiting_requests]
         )
-        counts = np.bincount(devices.resident_worker, minlength=2)
+        counts = np.bincount(workers.resident_worker, minlength=2)
         np.testing.assert_array_equal(counts, view.active_requests)
         # generated tokens that preemption turned into prompt are not to come again
         for rows, prompt, length in (
-            (view.waiting_requests, view.waiting_prompt_tokens, devices.waiting_decode_tokens),
+            (view.waiting_requests, view.waiting_prompt_tokens, workers.waiting_decode_tokens),
             (
-                devices.resident_requests,
-                devices.resident_prompt_tokens + devices.resident_age,
-                devices.resident_remaining,
+                workers.resident_requests,
+                workers.resident_prompt_tokens + workers.resident_age,
+                workers.resident_remaining,
             ),
         ):
             done = prompt - trace.prompt_tokens[rows]

@@ -31,15 +31,15 @@ def e3(slots: int = 10, kv_tokens: int = 48, copies: int = 20) -> PeriodProblem:
 
 
 def random_period(
-    seed: int, *, kernel: str = "decode", waiting: int = 8, devices: int = 2, periods: int = 12
+    seed: int, *, kernel: str = "decode", waiting: int = 8, workers: int = 2, periods: int = 12
 ) -> PeriodProblem:
     """A problem at period 3 whose residuals vary: residents grow, end, and capacity moves."""
     rng = np.random.default_rng(seed)
     remaining = periods - 2
-    residents = rng.integers(0, 4, size=devices)
-    slots = np.full((devices, remaining), rng.integers(1, 6))
-    tokens = np.full((devices, remaining), rng.integers(40, 160))
-    for g in range(devices):
+    residents = rng.integers(0, 4, size=workers)
+    slots = np.full((workers, remaining), rng.integers(1, 6))
+    tokens = np.full((workers, remaining), rng.integers(40, 160))
+    for g in range(workers):
         for _ in range(residents[g]):
             left, held = rng.integers(1, remaining + 3), rng.integers(5, 30)
             active = np.arange(remaining) < left
@@ -63,21 +63,21 @@ def random_period(
 
 
 @st.composite
-def periods(draw: Any, most_waiting: int = 8, most_devices: int = 3) -> PeriodProblem:
-    """Any small problem of either kernel, empty ones and full devices included."""
+def periods(draw: Any, most_waiting: int = 8, most_workers: int = 3) -> PeriodProblem:
+    """Any small problem of either kernel, empty ones and full workers included."""
     return random_period(
         draw(st.integers(0, 2**20)),
         kernel=draw(st.sampled_from(["decode", "mixed"])),
         waiting=draw(st.integers(0, most_waiting)),
-        devices=draw(st.integers(1, most_devices)),
+        workers=draw(st.integers(1, most_workers)),
         periods=draw(st.integers(3, 14)),
     )
 
 
-def large_period(waiting: int, devices: int, remaining: int, seed: int = 0) -> PeriodProblem:
+def large_period(waiting: int, workers: int, remaining: int, seed: int = 0) -> PeriodProblem:
     """A realistic problem: residents end over time, requests of hundreds of periods."""
     rng = np.random.default_rng(seed)
-    slots = 29 - np.sort(rng.integers(0, 29, (devices, remaining)))[:, ::-1]
+    slots = 29 - np.sort(rng.integers(0, 29, (workers, remaining)))[:, ::-1]
     return PeriodProblem(
         period=1,
         periods=remaining,
@@ -93,9 +93,9 @@ def large_period(waiting: int, devices: int, remaining: int, seed: int = 0) -> P
 
 
 def hard_integer() -> PeriodProblem:
-    """Equal devices, many requests of nearly proportional worth and size: slow to prove."""
+    """Equal workers, many requests of nearly proportional worth and size: slow to prove."""
     rng = np.random.default_rng(1)
-    waiting, devices, remaining = 90, 6, 40
+    waiting, workers, remaining = 90, 6, 40
     decode = rng.integers(5, 60, waiting)
     return PeriodProblem(
         period=1,
@@ -103,8 +103,8 @@ def hard_integer() -> PeriodProblem:
         weights=SloWeights(1, 0, 0, 1, 0, 0),
         t1=400,
         t2=49,
-        slots=np.full((devices, remaining), 7),
-        kv_tokens=np.full((devices, remaining), 1511),
+        slots=np.full((workers, remaining), 7),
+        kv_tokens=np.full((workers, remaining), 1511),
         prompt_tokens=7 * decode + rng.integers(0, 9, waiting),
         decode_tokens=decode,
         arrival_period=np.ones(waiting, dtype=int),

@@ -35,18 +35,18 @@ def _curves(problem: PeriodProblem) -> tuple[np.ndarray, np.ndarray]:
 def test_running_sums_equal_the_definition(problem: PeriodProblem, seed: int) -> None:
     rng = np.random.default_rng(seed)
     active, tokens = _curves(problem)
-    x = rng.random((problem.waiting, problem.devices))
+    x = rng.random((problem.waiting, problem.workers))
     use = used(problem, x)
     assert use[0] == pytest.approx((active @ x).T)
     assert use[1] == pytest.approx((tokens @ x).T)
-    batch, memory = rng.random((2, problem.devices, problem.remaining))
+    batch, memory = rng.random((2, problem.workers, problem.remaining))
     expected = problem.rewards[:, None] - active.T @ batch.T - tokens.T @ memory.T
     assert margins_of(problem, batch, memory) == pytest.approx(expected)
     alone = [
         [
             bool((active[:, j] <= problem.slots[g]).all())
             and bool((tokens[:, j] <= problem.kv_tokens[g]).all())
-            for g in range(problem.devices)
+            for g in range(problem.workers)
         ]
         for j in range(problem.waiting)
     ]
@@ -57,7 +57,7 @@ def test_running_sums_equal_the_definition(problem: PeriodProblem, seed: int) ->
 @given(periods(), st.integers(0, 2**20))
 def test_any_prices_bound_the_optimum(problem: PeriodProblem, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    shape = (problem.devices, problem.remaining)
+    shape = (problem.workers, problem.remaining)
     prices = rng.random(shape) * rng.choice([0, 1e-2, 1]), rng.random(shape) * 1e-2
     optimum = solve(problem, test_uniqueness=False).value
     assert optimum is not None
@@ -89,14 +89,14 @@ def test_each_kind_of_fault_is_found() -> None:
 def test_one_token_too_many_is_found_in_whole_starts() -> None:
     problem = e3(kv_tokens=47)
     x = np.array(solve(e3(), formulation="integer").x).astype(np.int64)
-    assert primal_faults(problem, x, 0) == ["device 0 exceeds its KV tokens by 1 in period 1"]
+    assert primal_faults(problem, x, 0) == ["worker 0 exceeds its KV tokens by 1 in period 1"]
 
 
 @settings(max_examples=60, deadline=None)
 @given(periods(), st.integers(0, 2**20))
 def test_repair_makes_any_point_feasible(problem: PeriodProblem, seed: int) -> None:
     # also where nothing is left, where scaling alone would keep a rest
-    x = np.random.default_rng(seed).random((problem.waiting, problem.devices)) * 2
+    x = np.random.default_rng(seed).random((problem.waiting, problem.workers)) * 2
     assert primal_faults(problem, repaired(problem, x), 1e-11) == []
 
 

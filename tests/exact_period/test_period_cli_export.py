@@ -36,7 +36,7 @@ def test_solve_prints_value_starts_and_prices(e3_file: Path) -> None:
     summary, starts, prices, option_values = run.output.split("\n\n")
     rows = dict(line.split(maxsplit=1) for line in summary.splitlines())
     assert (rows["status"], rows["value"], rows["prices_from"]) == ("optimal", "44.0", "lp")
-    assert starts.splitlines()[1].split() == ["request", "device", "share"]
+    assert starts.splitlines()[1].split() == ["request", "worker", "share"]
     assert len(starts.splitlines()) == 12
     assert prices.splitlines()[2].split() == ["0", "1", "2", "0.5"]
     assert option_values.strip() == "option values: none above 0"

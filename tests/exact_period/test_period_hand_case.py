@@ -1,4 +1,4 @@
-"""Three requests, two devices, six periods, solved by hand.
+"""Three requests, two workers, six periods, solved by hand.
 
 Period k = 1 of T = 6. Weights alpha = 2, beta = 1, gamma = 1/2, sigma = 1, zeta1 = 3, zeta2 = 1;
 t1 = 5, t2 = 2.
@@ -18,11 +18,11 @@ Rewards alpha min(o, 6) + beta (6 - o)+ + gamma 6 + sigma + zeta1 1{1+o-t < 5} +
 
 Residuals of periods 1..6:
 
-    device 0   slots  2 2 2 2 2 2    tokens  8 8 10 10 10 10
-    device 1   slots  1 2 1 1 1 1    tokens  8 8  2  2  2  2
+    worker 0   slots  2 2 2 2 2 2    tokens  8 8 10 10 10 10
+    worker 1   slots  1 2 1 1 1 1    tokens  8 8  2  2  2  2
 
-LP. Three rows bind: the tokens of device 0 in period 2, 6 A0 + 4 B0 + 5 C0 <= 8; the slot of
-device 1 in period 1, A1 + B1 + C1 <= 1; the tokens of device 1 in period 3, 7 A1 + 6 C1 <= 2. With
+LP. Three rows bind: the tokens of worker 0 in period 2, 6 A0 + 4 B0 + 5 C0 <= 8; the slot of
+worker 1 in period 1, A1 + B1 + C1 <= 1; the tokens of worker 1 in period 3, 7 A1 + 6 C1 <= 2. With
 B and C started in full and C1 = 0:
 
     A1 = 2/7, B1 = 5/7, B0 = 2/7, C0 = 1, A0 = (8 - 5 - 8/7) / 6 = 13/42
@@ -30,18 +30,18 @@ B and C started in full and C1 = 0:
 
 Prices. A is not started in full, so that y_A = 0. Of the columns that are started:
 
-    A0   17 = 6 p           p = 17/6    tokens of device 0 in period 2
+    A0   17 = 6 p           p = 17/6    tokens of worker 0 in period 2
     C0   y_C = 16 - 5 p     y_C = 11/6
     B0   y_B = 16 - 4 p     y_B = 14/3
-    B1   16 = q + y_B       q = 34/3    slot of device 1 in period 1
-    A1   17 = q + 7 v       v = 17/21   tokens of device 1 in period 3
+    B1   16 = q + y_B       q = 34/3    slot of worker 1 in period 1
+    A1   17 = q + 7 v       v = 17/21   tokens of worker 1 in period 3
 
 C1 has the margin 16 - q - 6 v = -4/21 < y_C. Dual value 8 p + q + 2 v + y_A + y_B + y_C = 1769/42.
 Five columns are basic for five tight rows (three of capacity, and B and C in full): both solutions
 are unique.
 
-Whole starts. Device 1 has no room for A or C in period 3, device 0 in period 2 for no two requests.
-The best is B on device 1 and A on device 0, 33.
+Whole starts. Worker 1 has no room for A or C in period 3, worker 0 in period 2 for no two requests.
+The best is B on worker 1 and A on worker 0, 33.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def hand_case(kernel: str = "decode") -> PeriodProblem:
 
 
 def dense_columns(problem: PeriodProblem) -> np.ndarray:
-    """One device's slots and tokens of each request, shape (J, 2, T-k+1), age by age."""
+    """One worker's slots and tokens of each request, shape (J, 2, T-k+1), age by age."""
     mixed = problem.kernel == "mixed"
     a = np.zeros((problem.waiting, 2, problem.remaining))
     for j in range(problem.waiting):
@@ -113,7 +113,7 @@ def test_rewards_and_columns() -> None:
         assert kv_tokens_at(np.arange(len(tokens)), s, o, "decode").tolist() == tokens
 
 
-def test_the_matrix_holds_the_columns_on_both_devices() -> None:
+def test_the_matrix_holds_the_columns_on_both_workers() -> None:
     usage = period_columns(hand_case(), reduce_rows=False).usage.toarray()
     assert usage.shape == (2 * 2 * 6, 2 * 3)
     for g in range(2):

@@ -129,7 +129,7 @@ def test_identical_rows_share_the_price_in_any_way_and_are_flagged(
     assert "prices may not be unique" in result.summary()
 
 
-def test_a_full_device_has_prices_that_are_not_unique() -> None:
+def test_a_full_worker_has_prices_that_are_not_unique() -> None:
     # any price above the reward keeps everybody out
     result = solve(e3(slots=0))
     assert (result.value, result.prices.unique) == (0, False)
@@ -164,7 +164,7 @@ def test_integer_prices_say_where_they_come_from(solver: str) -> None:
 
 
 @pytest.mark.parametrize("solver", ["highs", "pyomo:highs"])
-def test_requests_larger_than_every_device_are_reported(solver: str) -> None:
+def test_requests_larger_than_every_worker_are_reported(solver: str) -> None:
     problem = e3().replace(prompt_tokens=[5] * 39 + [100])
     whole = solve(problem, formulation="integer", solver=solver)
     assert whole.oversize == (39,)
@@ -189,7 +189,7 @@ def test_a_fractional_reward_leaves_the_integer_gap_open_but_proven() -> None:
 
 
 def test_a_reward_that_cannot_be_earned_spoils_no_integer_program() -> None:
-    """A request too large for the device, worth 1e12, set the scale; 3 was lost in rounding."""
+    """A request too large for the worker, worth 1e12, set the scale; 3 was lost in rounding."""
     problem = PeriodProblem(
         period=1,
         periods=3,

@@ -101,7 +101,7 @@ def test_nobody_waiting_is_a_valid_period(way: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_full_devices_start_nobody(way: dict[str, Any]) -> None:
+def test_full_workers_start_nobody(way: dict[str, Any]) -> None:
     problem = random_period(0).replace(slots=np.zeros((2, 10), int))
     result = solve(problem, **way)
     assert result.bound == pytest.approx(0, abs=1e-6)

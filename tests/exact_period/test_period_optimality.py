@@ -65,7 +65,7 @@ def test_a_row_left_out_is_implied_by_the_kept_ones(
 ) -> None:
     # checked on any x, not only on optimal ones: scale it onto the kept rows, then look at all
     seed = data.draw(st.integers(0, 2**20))
-    x = np.random.default_rng(seed).random((problem.waiting, problem.devices))
+    x = np.random.default_rng(seed).random((problem.waiting, problem.workers))
     columns = period_columns(problem)
     use = columns.usage @ x.T.ravel()
     blocked = (columns.capacity == 0) & (use > 0)
@@ -78,14 +78,14 @@ def test_a_row_left_out_is_implied_by_the_kept_ones(
 
 
 @FEW
-@given(periods(most_waiting=4, most_devices=2))
+@given(periods(most_waiting=4, most_workers=2))
 def test_the_integer_program_equals_enumeration(problem: PeriodProblem) -> None:
     best = 0.0
-    for choice in itertools.product(range(problem.devices + 1), repeat=problem.waiting):
-        x = np.zeros((problem.waiting, problem.devices), dtype=np.int64)
-        for request, device in enumerate(choice):
-            if device < problem.devices:
-                x[request, device] = 1
+    for choice in itertools.product(range(problem.workers + 1), repeat=problem.waiting):
+        x = np.zeros((problem.waiting, problem.workers), dtype=np.int64)
+        for request, worker in enumerate(choice):
+            if worker < problem.workers:
+                x[request, worker] = 1
         slots, tokens = used(problem, x)
         if (slots <= problem.slots).all() and (tokens <= problem.kv_tokens).all():
             best = max(best, value_of(problem, x))
@@ -103,10 +103,10 @@ def test_the_integer_program_equals_enumeration(problem: PeriodProblem) -> None:
 @given(periods(), st.integers(0, 2**20))
 def test_names_do_not_matter(problem: PeriodProblem, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    devices, requests = rng.permutation(problem.devices), rng.permutation(problem.waiting)
+    workers, requests = rng.permutation(problem.workers), rng.permutation(problem.waiting)
     renamed = problem.replace(
-        slots=problem.slots[devices],
-        kv_tokens=problem.kv_tokens[devices],
+        slots=problem.slots[workers],
+        kv_tokens=problem.kv_tokens[workers],
         prompt_tokens=problem.prompt_tokens[requests],
         decode_tokens=problem.decode_tokens[requests],
         arrival_period=problem.arrival_period[requests],
@@ -161,7 +161,7 @@ def test_the_price_table_names_absolute_periods() -> None:
     frame = solve(problem).price_frame()
     assert frame["period"].min() == problem.period
     assert frame["period"].max() == problem.periods
-    assert len(frame) == problem.devices * problem.remaining
+    assert len(frame) == problem.workers * problem.remaining
 
 
 def test_many_rows_go_at_a_realistic_size() -> None:

@@ -77,15 +77,15 @@ def test_json_keeps_everything(kernel: str) -> None:
 def test_the_document_has_exactly_the_published_fields() -> None:
     document = json.loads(e3().to_json())
     assert list(document) == [
-        "schema", "period", "periods", "kernel", "weights", "t1", "t2", "devices", "requests"
+        "schema", "period", "periods", "kernel", "weights", "t1", "t2", "workers", "requests"
     ]  # fmt: skip
     assert document["schema"] == "olprouting/period/1"
-    assert document["devices"] == [{"slots": [10], "kv_tokens": [48]}]
+    assert document["workers"] == [{"slots": [10], "kv_tokens": [48]}]
     assert document["requests"][0] == {"prompt_tokens": 5, "decode_tokens": 3, "arrival_period": 1}
 
 
 def test_negative_residuals_become_zero_and_are_counted() -> None:
-    # a device fuller than was predicted would make the LP infeasible
+    # a worker fuller than was predicted would make the LP infeasible
     problem = e3().replace(slots=[[-3]], kv_tokens=[[-1]])
     assert (problem.slots[0, 0], problem.kv_tokens[0, 0], problem.clipped) == (0, 0, 2)
     assert problem.replace(t1=7).clipped == 2
@@ -110,11 +110,11 @@ REJECTED: list[tuple[dict[str, Any], str]] = [
     ({"weights": {"alpha": 1}}, "must be SloWeights"),
     ({"inclusive": 1}, "inclusive = 1 must be true or false"),
     ({"age_offset": -1}, "age_offset = -1 must be an integer >= 0"),
-    ({"slots": [[10, 9]]}, r"slots must have 1 entries per device.*1\.\.1; got 2"),
-    ({"slots": []}, "slots needs at least one device"),
+    ({"slots": [[10, 9]]}, r"slots must have 1 entries per worker.*1\.\.1; got 2"),
+    ({"slots": []}, "slots needs at least one worker"),
     ({"slots": [[1.5]]}, r"slots\[0, 0\] = 1.5 must be a whole number"),
     ({"slots": [[float("nan")]]}, r"slots\[0, 0\] = nan must be a finite number"),
-    ({"slots": [[1], [2]]}, "slots has 2 devices and kv_tokens 1"),
+    ({"slots": [[1], [2]]}, "slots has 2 workers and kv_tokens 1"),
     ({"kv_tokens": [[1], [2, 3]]}, "kv_tokens must be rectangular"),
     ({"prompt_tokens": [-1] * 40}, r"prompt_tokens\[0\] = -1 must be >= 0"),
     ({"decode_tokens": [0] * 40}, r"decode_tokens\[0\] = 0 must be >= 1"),
@@ -153,12 +153,12 @@ REJECTED_DOCUMENTS: list[tuple[str, str]] = [
     (_changed(["schema"], "olprouting/decision/1"), "found 'olprouting/decision/1'"),
     (_changed(["periods"], None), "period problem lacks periods"),
     (_changed(["colour"], 1), "unknown field.s. colour"),
-    (_changed(["devices"], {}), "devices must be a list of objects"),
-    (_changed(["devices", 0, "slots"], [1, 2]), "slots must have 1 entries per device"),
-    (_changed(["devices"], [{"slots": [1], "kv_tokens": 3}]), r"devices\[0\].kv_tokens must hold"),
+    (_changed(["workers"], {}), "workers must be a list of objects"),
+    (_changed(["workers", 0, "slots"], [1, 2]), "slots must have 1 entries per worker"),
+    (_changed(["workers"], [{"slots": [1], "kv_tokens": 3}]), r"workers\[0\].kv_tokens must hold"),
     (
-        _changed(["devices"], [{"slots": [1], "kv_tokens": [1]}, {"slots": [], "kv_tokens": [1]}]),
-        r"devices\[1\].slots must hold one number for each of the periods 1..1, got 0",
+        _changed(["workers"], [{"slots": [1], "kv_tokens": [1]}, {"slots": [], "kv_tokens": [1]}]),
+        r"workers\[1\].slots must hold one number for each of the periods 1..1, got 0",
     ),
     (_changed(["requests", 3], 7), r"requests\[3\] must be an object"),
     (_changed(["requests", 3, "prompt_tokens"], None), r"requests\[3\] lacks prompt_tokens"),

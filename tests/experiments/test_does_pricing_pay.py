@@ -14,7 +14,7 @@ def script():
 
 @pytest.fixture(scope="module")
 def setting(script):
-    return script.Setting(requests=20, periods=200, rate=1.0, devices=2, slots=5, kv_tokens=9000)
+    return script.Setting(requests=20, periods=200, rate=1.0, workers=2, slots=5, kv_tokens=9000)
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def test_every_rule_is_rated_under_every_weights(script, table) -> None:
 
 
 def test_neither_a_schedule_nor_what_counts_of_a_rule_is_above_the_bound(table) -> None:
-    """Catches a bound of other requests, devices or weights than those the rules ran on."""
+    """Catches a bound of other requests, workers or weights than those the rules ran on."""
     assert (table["schedule"] <= table["bound"]).all()
     assert table["ratio"].between(0, 1, inclusive="right").all()
     assert table["reward_counted"].to_numpy() == pytest.approx(table["ratio"] * table["bound"])

@@ -43,7 +43,7 @@ def test_the_rate_shifts_at_half_time():
 
 def test_every_rule_of_table_2_gets_the_same_requests_and_all_are_counted():
     module = load_script("rate_shift")
-    setting = module.Setting(arrival_periods=60, periods=400, devices=1, guard_window=10)
+    setting = module.Setting(arrival_periods=60, periods=400, workers=1, guard_window=10)
     runs = module.run_seed(setting, 0)
     assert runs.policy.tolist() == list(module.rules(setting))
     assert runs.requests.nunique() == 1

@@ -123,12 +123,12 @@ def decision(data: bytes) -> Fraction:
 
 
 def period(data: bytes) -> Fraction:
-    """Return the largest reward of starting each request whole, on one device or none."""
+    """Return the largest reward of starting each request whole, on one worker or none."""
     document = read(data)
     required = {"schema", "period", "periods", "kernel", "weights", "t1", "t2"}
     _only(
         document,
-        required | {"devices", "requests"},
+        required | {"workers", "requests"},
         frozenset({"inclusive", "age_offset", "clipped"}),
     )
     first, last = document["period"], document["periods"]
@@ -146,16 +146,16 @@ def period(data: bytes) -> Fraction:
     _require(type(age_offset) is int and age_offset >= 0, "age_offset")
     _count(document.get("clipped", 0), 0)
     left = last - first + 1
-    devices = document["devices"]
-    _require(isinstance(devices, list) and bool(devices), "devices")
+    workers = document["workers"]
+    _require(isinstance(workers, list) and bool(workers), "workers")
     room = []
-    for device in devices:
-        _only(device, {"slots", "kv_tokens"})
-        for name in device:
-            row = device[name]
+    for worker in workers:
+        _only(worker, {"slots", "kv_tokens"})
+        for name in worker:
+            row = worker[name]
             _require(isinstance(row, list) and len(row) == left, "one per period")
-            device[name] = [max(0, _count(value, -(2**53))) for value in row]
-        room.append((device["slots"], device["kv_tokens"]))
+            worker[name] = [max(0, _count(value, -(2**53))) for value in row]
+        room.append((worker["slots"], worker["kv_tokens"]))
     _require(isinstance(document["requests"], list), "requests")
     requests = []
     for request in document["requests"]:
@@ -173,10 +173,10 @@ def period(data: bytes) -> Fraction:
         reward += weights["zeta2"] * (slow <= t2 if inclusive else slow < t2)
         active = min(o + mixed, left)
         requests.append((reward, [s + age + age_offset for age in range(active)]))
-    if (len(devices) + 1) ** len(requests) * left > MOST:
+    if (len(workers) + 1) ** len(requests) * left > MOST:
         raise TooLargeError
     best = Fraction(0)
-    for choice in itertools.product((None, *range(len(devices))), repeat=len(requests)):
+    for choice in itertools.product((None, *range(len(workers))), repeat=len(requests)):
         value, used, held = Fraction(0), {}, {}
         for (reward, tokens), g in zip(requests, choice, strict=True):
             if g is None:

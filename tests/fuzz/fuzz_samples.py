@@ -124,12 +124,12 @@ OPTIONS = {
     ),
     "theory": "--prompt-law=uniform:1:50 --p=0.1 --workers=2 --slots=3 --arrivals-per-iteration=9",
     "prices": (
-        "--requests=15 --devices=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
+        "--requests=15 --workers=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
         "--t2=5 --weights=tail-latency --noise=0 --steps=5 --step-size=0.1 --batch=2 --sample=1 "
         "--policies=bid-price --time-limit=1 --seed=0 --normalizer=auto --n-remain=slots"
     ),
     "hindsight": (
-        "--requests=6 --devices=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
+        "--requests=6 --workers=2 --slots=3 --kv-tokens=9000 --rate=0.5 --periods=30 --t1=50 "
         "--t2=5 --weights=tail-latency --time-limit=0.2 --gap=0.5 --seed=0 --policies=jsq"
     ),
     "traces info azure-2023-conv-like": "--seed=0",

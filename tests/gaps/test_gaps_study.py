@@ -187,7 +187,7 @@ def test_a_rule_that_looks_at_residents_is_compared_too(trace, cluster, monkeypa
 
     @register_policy("first-worker", needs_residents=True)
     def first_worker(view, rng):
-        assert view.devices is not None
+        assert view.workers is not None
         free = np.repeat(np.arange(len(view.free_slots)), view.free_slots)
         return enumerate(free[: view.admissions])
 

@@ -1,4 +1,4 @@
-"""Problems with more requests than their devices can serve, and prices, for the search's tests."""
+"""Problems with more requests than their workers can serve, and prices, for the search's tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from olprouting.instances import WEIGHT_SETS
 def crowded(
     seed: int, requests: int, periods: int, names: tuple[str, ...] = tuple(WEIGHT_SETS)
 ) -> HindsightProblem:
-    """Return a problem with about twice the requests that its devices, of two kinds, can serve."""
+    """Return a problem with about twice the requests that its workers, of two kinds, can serve."""
     rng = np.random.default_rng(seed)
     return HindsightProblem(
         prompt_tokens=rng.integers(1, 40, requests),

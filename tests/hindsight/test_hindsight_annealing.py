@@ -28,19 +28,19 @@ def softened(problem: HindsightProblem, seed: int) -> Annealing:
     """Return an annealing that begins with starts anywhere, feasible or not."""
     rng = np.random.default_rng(seed)
     count = len(problem)
-    device = np.where(problem.arrival_period <= problem.periods, rng.integers(-1, 3, count), -1)
+    worker = np.where(problem.arrival_period <= problem.periods, rng.integers(-1, 3, count), -1)
     start = problem.arrival_period - 1 + rng.integers(0, 30, count)
-    start = np.where(device < 0, -1, np.minimum(start, problem.periods - 1))
+    start = np.where(worker < 0, -1, np.minimum(start, problem.periods - 1))
     starts = starts_of(problem)
-    return Annealing(problem, starts, some_prices(problem, seed), device, start)
+    return Annealing(problem, starts, some_prices(problem, seed), worker, start)
 
 
-def room_left(problem: HindsightProblem, device, start):
+def room_left(problem: HindsightProblem, worker, start):
     """Return free slots and KV tokens, added up afresh, each shape (G, T)."""
     slots = np.repeat(problem.slots[:, None], problem.periods, axis=1)
     room = np.repeat(problem.kv_tokens[:, None], problem.periods, axis=1)
     for j in np.flatnonzero(start >= 0):
-        g, k = device[j], start[j]
+        g, k = worker[j], start[j]
         end = min(k + problem.active[j], problem.periods)
         slots[g, k:end] -= 1
         room[g, k:end] -= problem.first_tokens[j] + np.arange(end - k)
@@ -64,7 +64,7 @@ def test_an_exchange_costs_what_the_overload_grows_by(seed: int) -> None:
     for _ in range(10):
         j = int(rng.choice(inside))
         i = int(rng.choice(outside)) if rng.random() < 0.5 and len(outside) else j
-        g, k, p = soft.device[j], soft.start[j], int(rng.integers(problem.periods))
+        g, k, p = soft.worker[j], soft.start[j], int(rng.integers(problem.periods))
         before, limit = overload(soft), float(rng.uniform(-0.5, 2))
         cost = exchanged(starts, soft, g, j, k, i, p, np.inf)
         partial = exchanged(starts, soft, g, j, k, i, p, limit)
@@ -87,19 +87,19 @@ def test_books_agree_after_many_proposals_and_what_settles_is_feasible(seed: int
     rng = np.random.default_rng(seed)
     for _ in annealing.run(search._wishes, search._block, 1.0, lambda done: done / 40_000, rng):
         soft = annealing._soft
-        slots, room = room_left(problem, soft.device, soft.start)
+        slots, room = room_left(problem, soft.worker, soft.start)
         assert (soft.slots == slots).all()
         assert (soft.room == room).all()
-        assert ((soft.device < 0) == (soft.start < 0)).all()
+        assert ((soft.worker < 0) == (soft.start < 0)).all()
         placed = soft.start >= 0
         assert (soft.start[placed] >= problem.arrival_period[placed] - 1).all()
         assert (soft.start < problem.periods).all()
     slots, room = search._empty()
-    value, device, start = annealing.settled(slots, room)
-    schedule = Schedule(device, np.where(start >= 0, start + 1, -1))
+    value, worker, start = annealing.settled(slots, room)
+    schedule = Schedule(worker, np.where(start >= 0, start + 1, -1))
     assert schedule_fault(problem, schedule) is None
     assert value == pytest.approx(float(exact_value(problem, schedule)), rel=1e-9)
-    left = room_left(problem, device, start)
+    left = room_left(problem, worker, start)
     assert (slots == left[0]).all()
     assert (room == left[1]).all()
 
@@ -126,7 +126,7 @@ def test_never_worse_and_the_same_for_a_seed(seed: int) -> None:
     assert search.value == pytest.approx(float(exact_value(problem, schedule)), rel=1e-9)
     assert search.value >= before
     again = annealed(problem, seed, 100_000)[1].schedule()
-    assert (again.device == schedule.device).all()
+    assert (again.worker == schedule.worker).all()
     assert (again.start_period == schedule.start_period).all()
 
 

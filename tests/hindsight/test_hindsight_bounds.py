@@ -20,10 +20,10 @@ from olprouting.instances.reward import reward
 from olprouting.models import hindsight_lp
 
 
-def random_problem(rng, *, requests=4, periods=6, devices=2, alike=False, longest=5):
+def random_problem(rng, *, requests=4, periods=6, workers=2, alike=False, longest=5):
     count = rng.integers(1, requests + 1)
-    devices = rng.integers(1, devices + 1)
-    slots, kv = rng.integers(1, 3, devices), rng.integers(2, 14, devices)
+    workers = rng.integers(1, workers + 1)
+    slots, kv = rng.integers(1, 3, workers), rng.integers(2, 14, workers)
     if alike:
         slots[:], kv[:] = slots[0], kv[0]
     weights = (
@@ -66,8 +66,8 @@ def solved(problem, **options):
     )
 
 
-def rewards_by_device(problem, kv_tokens):
-    """Return r by (device, request, period); NaN where the request does not fit there alone."""
+def rewards_by_worker(problem, kv_tokens):
+    """Return r by (worker, request, period); NaN where the request does not fit there alone."""
     table = np.full((len(kv_tokens), len(problem), problem.periods), np.nan)
     for g, limit in enumerate(kv_tokens):
         for j in range(len(problem)):
@@ -97,7 +97,7 @@ def rewards_by_device(problem, kv_tokens):
 
 def optimum(problem, *, integer):
     """Return the value of the program of models/hindsight_lp.py."""
-    rewards = rewards_by_device(problem, problem.kv_tokens)
+    rewards = rewards_by_worker(problem, problem.kv_tokens)
     if np.isnan(rewards).all():
         return 0.0
     lp = hindsight_lp.naive(
@@ -145,9 +145,9 @@ def test_any_prices_bound_any_schedule_and_kernel_and_certificate_agree(seed: in
         for g, c in enumerate(problem.classes()[0]):
             k = first_start(starts, j, c)
             if k < problem.periods:
-                device, start = np.full((2, len(problem)), -1)
-                device[j], start[j] = g, k + 1
-                alone = Schedule(device, start)
+                worker, start = np.full((2, len(problem)), -1)
+                worker[j], start[j] = g, k + 1
+                alone = Schedule(worker, start)
                 assert schedule_fault(problem, alone) is None
                 assert exact_value(problem, alone) <= proven + 1e-9
 
@@ -174,7 +174,7 @@ def test_the_reward_is_that_of_the_reward_module() -> None:
     rng = np.random.default_rng(3)
     for _ in range(60):
         problem = random_problem(rng, requests=1, periods=12)
-        rewards = rewards_by_device(problem, problem.kv_tokens)
+        rewards = rewards_by_worker(problem, problem.kv_tokens)
         for g, k in zip(*np.nonzero(~np.isnan(rewards[:, 0])), strict=True):
             alone = Schedule(np.array([g]), np.array([k + 1]))
             assert float(exact_value(problem, alone)) == pytest.approx(rewards[g, 0, k])
@@ -206,8 +206,8 @@ def test_two_requests_one_slot() -> None:
     assert result.bound == pytest.approx(4, abs=1e-3)
 
 
-def test_a_request_that_no_device_holds_earns_nothing() -> None:
-    # 8 + 1 tokens at the start, devices of 5: the aggregated program could hold it
+def test_a_request_that_no_worker_holds_earns_nothing() -> None:
+    # 8 + 1 tokens at the start, workers of 5: the aggregated program could hold it
     result = hindsight(
         Trace([8], [1], release_iteration=[1]),
         Cluster([1, 1], kv_tokens=[5, 5]),

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     "problem",
     [load_instance("hindsight-requests"), crowded(0, 40, 70)],
-    ids=["one kind of device", "two kinds"],
+    ids=["one kind of worker", "two kinds"],
 )
 def test_nothing_is_compiled_within_the_limit(
     monkeypatch: pytest.MonkeyPatch, problem: HindsightProblem
 ) -> None:
     # catches a kernel, or a type it is called with, that the first run would compile on the way;
-    # limits of several kinds of devices once were columns of a table, an array type of its own
+    # limits of several kinds of workers once were columns of a table, an array type of its own
     solve._compile()
     monkeypatch.setattr(solve, "ANNEAL_FROM_S", 0.0)
     with event.install_recorder("numba:compile") as recorder:

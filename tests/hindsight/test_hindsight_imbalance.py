@@ -152,7 +152,7 @@ def test_a_run_to_start_with_is_never_made_worse_and_must_be_possible() -> None:
     again = hindsight_imbalance(trace, cluster, time_limit_s=0, start=best.schedule)
     assert again.total_tokens <= best.total_tokens
     assert best.schedule is not None
-    late = Schedule(best.schedule.device, best.schedule.start_period + 1)
+    late = Schedule(best.schedule.worker, best.schedule.start_period + 1)
     with pytest.raises(InputError, match="start: no maximal policy makes this run: request 0"):
         hindsight_imbalance(trace, cluster, start=late)
 

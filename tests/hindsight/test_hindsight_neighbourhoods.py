@@ -33,7 +33,7 @@ def test_value_room_and_starts_agree_after_many_rounds(seed: int) -> None:
     slots = np.repeat(problem.slots[:, None], problem.periods, axis=1)
     room = np.repeat(problem.kv_tokens[:, None], problem.periods, axis=1)
     for j in np.flatnonzero(schedule.start_period > 0):
-        g, k = schedule.device[j], schedule.start_period[j] - 1
+        g, k = schedule.worker[j], schedule.start_period[j] - 1
         end = min(k + problem.active[j], problem.periods)
         slots[g, k:end] -= 1
         room[g, k:end] -= problem.first_tokens[j] + np.arange(end - k)

@@ -53,7 +53,7 @@ def test_a_run_of_another_problem_has_no_ratio(trace, cluster, result) -> None:
     with pytest.raises(InputError, match="other requests"):
         certified_ratio(simulate(trace.head(39), cluster, rule), result)
     wide = Cluster([9, 9], kv_tokens=[900, 900])
-    with pytest.raises(InputError, match=r"device \d uses \d+ of \d+ (slots|KV tokens)"):
+    with pytest.raises(InputError, match=r"worker \d uses \d+ of \d+ (slots|KV tokens)"):
         certified_ratio(simulate(trace, wide, rule), result)
 
 
@@ -74,7 +74,7 @@ def halved(document):
 
 def crowded(document):
     document["start_period"] = [max(1, t) for t in document["problem"]["arrival_period"]]
-    document["device"] = [0] * len(document["device"])
+    document["worker"] = [0] * len(document["worker"])
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def crowded(document):
         (lambda d: d.update(bound=d["bound"] - 1), "bound is stated as"),
         (lambda d: d.update(value=d["value"] + 1), "value is stated as"),
         (halved, "bound is stated as"),
-        (crowded, "device 0 uses"),
+        (crowded, "worker 0 uses"),
         (lambda d: d["prices"]["batch"][0].__setitem__(0, -1), "negative price"),
         (lambda d: d["prices"]["batch"][0].__setitem__(0, 0.5), "whole numbers"),
         (lambda d: d["prices"]["batch"][0].__setitem__(0, 2**62), "too large"),
         (lambda d: d["prices"]["memory"][0].pop(), "shape"),
-        (lambda d: d["device"].__setitem__(0, 7), "device 7, there are 2"),
+        (lambda d: d["worker"].__setitem__(0, 7), "worker 7, there are 2"),
         (lambda d: d["start_period"].__setitem__(0, 10**6), "outside"),
         (lambda d: d["problem"].pop("slots"), "lacks slots"),
         (lambda d: d["problem"]["slots"].__setitem__(0, 1), "problem_sha256 is stated as"),

@@ -48,8 +48,8 @@ def test_kv_tokens_count_growth(form) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_whole_starts_cannot_be_spread_over_devices(form) -> None:
-    # one request of 6 tokens: two devices of 5 hold none, one of 10 does; the LP spreads it
+def test_whole_starts_cannot_be_spread_over_workers(form) -> None:
+    # one request of 6 tokens: two workers of 5 hold none, one of 10 does; the LP spreads it
     active, tokens = np.array([1]), np.array([6])
     two = np.concatenate([early(1, 1)] * 2)
     pair = active, tokens, np.array([1, 1]), np.array([5, 5])
@@ -60,17 +60,17 @@ def test_whole_starts_cannot_be_spread_over_devices(form) -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**9))
-def test_naive_and_state_space_per_device_and_aggregated_are_equal(seed: int) -> None:
+def test_naive_and_state_space_per_worker_and_aggregated_are_equal(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    requests, periods, devices = rng.integers(1, 5), rng.integers(1, 7), rng.integers(1, 4)
+    requests, periods, workers = rng.integers(1, 5), rng.integers(1, 7), rng.integers(1, 4)
     rewards = rng.integers(0, 9, (1, requests, periods)).astype(float)
     rewards[rng.random(rewards.shape) < 0.2] = np.nan
     assume(not np.isnan(rewards).all())  # HiGHS through CVXPY refuses a program without columns
     active, tokens = rng.integers(1, 5, requests), rng.integers(0, 7, requests)
     slots, kv = int(rng.integers(1, 3)), int(rng.integers(1, 16))
-    each = np.repeat(rewards, devices, axis=0), active, tokens
-    alike = np.full(devices, slots), np.full(devices, kv)
-    sums = np.array([devices * slots]), np.array([devices * kv])
+    each = np.repeat(rewards, workers, axis=0), active, tokens
+    alike = np.full(workers, slots), np.full(workers, kv)
+    sums = np.array([workers * slots]), np.array([workers * kv])
     whole = value(FORMS[0], *each, *alike, integer=True)
     assert value(FORMS[1], *each, *alike, integer=True) == pytest.approx(whole)
     relaxed = value(FORMS[0], *each, *alike)

@@ -93,15 +93,15 @@ def test_the_front_is_joined_and_the_rest_are_points(ax):
     assert {text.get_text() for text in ax.texts} == {"0", "1", "2"}
 
 
-def test_price_maps_have_a_row_of_panels_per_kind_and_devices_by_periods():
+def test_price_maps_have_a_row_of_panels_per_kind_and_workers_by_periods():
     rows = [
-        (kind, device, period, scale * (10 * device + period), scale)
+        (kind, worker, period, scale * (10 * worker + period), scale)
         for kind, scale in (("subgradient", 1.0), ("exact", 2.0))
-        for device in (0, 1)
+        for worker in (0, 1)
         for period in (5, 6, 7)
     ]
     figure = plot_price_map(
-        pd.DataFrame(rows, columns=["kind", "device", "period", "batch", "memory"])
+        pd.DataFrame(rows, columns=["kind", "worker", "period", "batch", "memory"])
     )
     images = [ax.images[0].get_array().tolist() for ax in figure.axes if ax.images]
     assert images[0] == [[5, 6, 7], [15, 16, 17]]

@@ -154,21 +154,21 @@ def test_admissions_fit_the_real_residents_in_every_period_to_come(name):
 
     def check(event):
         nonlocal checked
-        devices, view = event.view.devices, event.view
-        for g in range(len(devices.slots)):
-            mine = devices.resident_worker == g
-            left, age = devices.resident_remaining[mine], devices.resident_age[mine]
-            held = devices.resident_prompt_tokens[mine]
+        workers, view = event.view.workers, event.view
+        for g in range(len(workers.slots)):
+            mine = workers.resident_worker == g
+            left, age = workers.resident_remaining[mine], workers.resident_age[mine]
+            held = workers.resident_prompt_tokens[mine]
             new = event.position[event.worker == g]
-            length, prompt = devices.waiting_decode_tokens[new], view.waiting_prompt_tokens[new]
+            length, prompt = workers.waiting_decode_tokens[new], view.waiting_prompt_tokens[new]
             last = min(60 - view.iteration + 1, int(length.max(initial=0)))
             for k in range(last):
                 stay, start = left > k, length > k
                 if not start.any():
                     continue
                 tokens = (held + age + k + 1)[stay].sum() + (prompt + k + 1)[start].sum()
-                assert stay.sum() + start.sum() <= devices.slots[g]
-                assert tokens <= devices.kv_tokens[g]
+                assert stay.sum() + start.sum() <= workers.slots[g]
+                assert tokens <= workers.kv_tokens[g]
                 checked += 1
 
     simulate(trace(), CLUSTER, rule(name), periods=60, forecast=NoisyOracle(0.5), on_decision=check)
@@ -327,7 +327,7 @@ def test_the_independent_clock_has_periods_of_a_given_length():
         policy,
         clock="independent",
         on_decision=lambda e: periods.append(
-            (policy.last.problem.period, e.view.devices.clock_s, policy.last.problem)
+            (policy.last.problem.period, e.view.workers.clock_s, policy.last.problem)
         ),
     )
     assert run.metrics.kv.preemptions == 0
@@ -399,7 +399,7 @@ def test_options_out_of_range_are_refused(options, message):
         options()
 
 
-def test_a_view_without_devices_is_refused_in_words():
+def test_a_view_without_workers_is_refused_in_words():
     from olprouting.policies import View
 
     none = np.zeros(0, np.int64)

@@ -57,7 +57,7 @@ def test_a_request_that_outlasts_its_forecast_is_forgotten_by_the_bookings():
     assert seen("open-loop", forecast) == ([2] * 6, [20] * 6)
 
 
-def test_the_bookings_hold_room_that_the_real_device_has_again():
+def test_the_bookings_hold_room_that_the_real_worker_has_again():
     """A runs in 1..2 but was forecast 5 periods: booked in 3, 4, 5 with 6, 7, 8 tokens."""
     trace_forecast = Wrong((5, 1))
     trace = Trace([3, 4], [2, 1], release_iteration=[1, 3])
@@ -73,10 +73,10 @@ def test_the_bookings_hold_room_that_the_real_device_has_again():
 
 @pytest.mark.parametrize("last_period", ["fixed", "receding"])
 def test_with_true_lengths_both_see_the_same(last_period):
-    by_devices = seen("true", Oracle(), last_period)
-    assert by_devices[0][:3] == [1, 1, 2]
-    assert by_devices[1][:3] == [14, 13, 20]
-    assert seen("open-loop", Oracle(), last_period) == by_devices
+    by_workers = seen("true", Oracle(), last_period)
+    assert by_workers[0][:3] == [1, 1, 2]
+    assert by_workers[1][:3] == [14, 13, 20]
+    assert seen("open-loop", Oracle(), last_period) == by_workers
 
 
 def _random_run(name, residuals, forecast, kernel):
@@ -94,7 +94,7 @@ def _random_run(name, residuals, forecast, kernel):
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("kernel", ["decode", "mixed"])
 def test_runs_with_true_lengths_are_the_same(name, kernel):
-    """The bookings of a run without forecast errors are the devices themselves."""
+    """The bookings of a run without forecast errors are the workers themselves."""
     runs = [_random_run(name, way, Oracle(), kernel) for way in ("true", "open-loop")]
     assert np.array_equal(runs[0].admission_iteration, runs[1].admission_iteration)
     assert np.array_equal(runs[0].worker, runs[1].worker)

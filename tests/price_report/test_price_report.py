@@ -178,7 +178,7 @@ def test_starts_past_the_last_period_are_worth_nothing(trace):
 
 
 def test_with_a_receding_horizon_a_late_start_is_worth_as_much_as_an_early_one():
-    """One request at a time on an empty device: each is worth the same whenever it comes."""
+    """One request at a time on an empty worker: each is worth the same whenever it comes."""
     lonely = Trace([1, 1], [3, 3], release_iteration=[1, 500])
     run = simulate(lonely, CLUSTER, make_policy("jsq", 2, OPTIONS))
     receding = PeriodOptions(periods=50, last_period="receding")
@@ -242,8 +242,8 @@ def test_twice_the_capacity_never_lowers_the_optimum_of_a_period(judged):
         assert wide.value >= record.lp_bound - 1e-6 * max(1.0, record.lp_bound)
 
 
-def test_the_optima_of_a_period_do_not_depend_on_the_devices_numbers(judged):
-    """Runs do: where devices tie, the lower number starts the request, and histories part."""
+def test_the_optima_of_a_period_do_not_depend_on_the_workers_numbers(judged):
+    """Runs do: where workers tie, the lower number starts the request, and histories part."""
     for period, record, _ in judged:
         turned = period.problem.replace(
             slots=period.problem.slots[::-1], kv_tokens=period.problem.kv_tokens[::-1]
@@ -340,7 +340,7 @@ def test_what_does_not_fit_together_is_refused(trace, changes, message):
         measure(trace, **changes)
 
 
-def test_devices_without_kv_limits_are_refused(trace):
+def test_workers_without_kv_limits_are_refused(trace):
     with pytest.raises(InputError, match="kv_tokens"):
         measure_prices(trace, Cluster([3, 3]), options=OPTIONS)
 

@@ -19,10 +19,10 @@ UNSCALED = Scaling()
 
 
 class Case(NamedTuple):
-    """A history as its requests, and what is left of the devices."""
+    """A history as its requests, and what is left of the workers."""
 
     reward: list[float]
-    device: list[int]
+    worker: list[int]
     start: list[int]
     prompt: list[int]
     decode: list[int]
@@ -37,7 +37,7 @@ class Case(NamedTuple):
     def columns(self) -> Any:
         return make_columns(
             self.reward,
-            self.device,
+            self.worker,
             self.start,
             self.prompt,
             self.decode,
@@ -64,7 +64,7 @@ class Case(NamedTuple):
         """a of every column, shape (N, 2, G, P), written out age by age."""
         a = np.zeros((len(self.reward), 2, *self.slots.shape))
         for n, (g, k, s, o) in enumerate(
-            zip(self.device, self.start, self.prompt, self.decode, strict=True)
+            zip(self.worker, self.start, self.prompt, self.decode, strict=True)
         ):
             mixed = self.kernel == "mixed"
             offset = self.age_offset if self.age_offset is not None else (0 if mixed else 1)
@@ -97,7 +97,7 @@ class Case(NamedTuple):
 @st.composite
 def cases(draw: st.DrawFn, *, least: int = 0, most: int = 12) -> Case:
     """Small histories over both kernels, offsets, positions, and columns that end after T."""
-    devices, periods = draw(st.integers(1, 3)), draw(st.integers(1, 9))
+    workers, periods = draw(st.integers(1, 3)), draw(st.integers(1, 9))
     positions = draw(st.sampled_from(["absolute", "relative"]))
     width = draw(st.integers(1, periods)) if positions == "relative" else periods
     count = draw(st.integers(least, most))
@@ -106,13 +106,13 @@ def cases(draw: st.DrawFn, *, least: int = 0, most: int = 12) -> Case:
         return draw(st.lists(st.integers(low, high), min_size=count, max_size=count))
 
     def residual(high: int) -> Floats:
-        size = devices * periods
+        size = workers * periods
         flat = draw(st.lists(st.integers(0, high), min_size=size, max_size=size))
-        return np.array(flat, np.float64).reshape(devices, periods)
+        return np.array(flat, np.float64).reshape(workers, periods)
 
     return Case(
         reward=[r / 4 for r in numbers(-8, 80)],
-        device=numbers(0, devices - 1),
+        worker=numbers(0, workers - 1),
         start=numbers(1, periods),
         prompt=numbers(0, 30),
         decode=numbers(1, 12),
@@ -126,20 +126,20 @@ def cases(draw: st.DrawFn, *, least: int = 0, most: int = 12) -> Case:
     )
 
 
-def random_case(seed: int, count: int = 60, devices: int = 2, periods: int = 40) -> Case:
+def random_case(seed: int, count: int = 60, workers: int = 2, periods: int = 40) -> Case:
     """A congested history, large enough that steps and mini-batches mean something."""
     rng = np.random.default_rng(seed)
     return Case(
         reward=rng.uniform(1, 5, count).tolist(),
-        device=rng.integers(devices, size=count).tolist(),
+        worker=rng.integers(workers, size=count).tolist(),
         start=rng.integers(1, periods + 1, count).tolist(),
         prompt=rng.integers(1, 60, count).tolist(),
         decode=rng.integers(1, 15, count).tolist(),
         kernel="decode",
         age_offset=None,
         positions="absolute",
-        slots=np.full((devices, periods), 4.0),
-        kv_tokens=np.full((devices, periods), 150.0),
+        slots=np.full((workers, periods), 4.0),
+        kv_tokens=np.full((workers, periods), 150.0),
         n_remain=float(count),
         width=periods,
     )

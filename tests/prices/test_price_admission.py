@@ -11,10 +11,10 @@ from olprouting.errors import InputError
 from olprouting.prices import greedy_admission, pairs_to_record
 
 
-def left_over(request, device, active, tokens, slots, kv_tokens):  # type: ignore[no-untyped-def]
+def left_over(request, worker, active, tokens, slots, kv_tokens):  # type: ignore[no-untyped-def]
     """Independent checker: subtract every admitted request period by period."""
     slots, kv_tokens = slots.copy(), kv_tokens.copy()
-    for j, g in zip(request.tolist(), device.tolist(), strict=True):
+    for j, g in zip(request.tolist(), worker.tolist(), strict=True):
         for age in range(active[j]):
             if age < slots.shape[1]:
                 slots[g, age] -= 1
@@ -30,32 +30,32 @@ def left_over(request, device, active, tokens, slots, kv_tokens):  # type: ignor
     st.sampled_from(["random", "index"]),
 )
 def test_admissions_fit_and_nothing_better_was_left(
-    seed: int, requests: int, devices: int, ties: str
+    seed: int, requests: int, workers: int, ties: str
 ) -> None:
     """Catches a request placed twice, an overfull period, and a stop at the first misfit."""
     rng = np.random.default_rng(seed)
     periods = int(rng.integers(1, 8))
-    margins = rng.integers(-3, 6, (requests, devices)) / 2
+    margins = rng.integers(-3, 6, (requests, workers)) / 2
     active, tokens = rng.integers(1, 10, requests), rng.integers(0, 30, requests)
-    slots = rng.integers(-1, 5, (devices, periods))
-    kv_tokens = rng.integers(-5, 120, (devices, periods))
-    request, device = greedy_admission(
+    slots = rng.integers(-1, 5, (workers, periods))
+    kv_tokens = rng.integers(-5, 120, (workers, periods))
+    request, worker = greedy_admission(
         margins, active, tokens, slots, kv_tokens, ties=ties, rng=rng
     )
     assert len(set(request.tolist())) == len(request)
-    taken = margins[request, device]
+    taken = margins[request, worker]
     assert (taken > 0).all()
     assert (np.diff(taken) <= 0).all()
     # feasible, and every pair passed over did not fit when its turn came
-    fewer = [left_over(request[:n], device[:n], active, tokens, slots, kv_tokens)
+    fewer = [left_over(request[:n], worker[:n], active, tokens, slots, kv_tokens)
              for n in range(len(request) + 1)]  # fmt: skip
     rest = fewer[-1]
-    for j, g in zip(request.tolist(), device.tolist(), strict=True):
+    for j, g in zip(request.tolist(), worker.tolist(), strict=True):
         used = min(active[j], periods)
         assert (rest[0][g, :used] >= 0).all()
         assert (rest[1][g, :used] >= 0).all()
     for j in set(range(requests)) - set(request.tolist()):
-        for g in range(devices):
+        for g in range(workers):
             if margins[j, g] <= 0:
                 continue
             used = min(active[j], periods)
@@ -70,7 +70,7 @@ def admit(margins: list[list[float]], slots: list[int], **options: object) -> li
     """Admit requests of one period and one token."""
     count = len(margins)
     residual = np.array(slots)[:, None]
-    request, device = greedy_admission(
+    request, worker = greedy_admission(
         np.array(margins),
         np.ones(count, np.int64),
         np.ones(count, np.int64),
@@ -78,11 +78,11 @@ def admit(margins: list[list[float]], slots: list[int], **options: object) -> li
         np.full_like(residual, 99),
         **options,  # type: ignore[arg-type]
     )
-    return list(zip(request.tolist(), device.tolist(), strict=True))
+    return list(zip(request.tolist(), worker.tolist(), strict=True))
 
 
 def test_margins_decide_and_misfits_are_skipped() -> None:
-    # device 0 has one slot: request 1 takes it, request 0 goes to device 1, request 2 is at 0
+    # worker 0 has one slot: request 1 takes it, request 0 goes to worker 1, request 2 is at 0
     margins = [[4.0, 3.0], [5.0, 1.0], [0.0, 0.0]]
     assert admit(margins, [1, 2], ties="index") == [(1, 0), (0, 1)]
 
@@ -98,13 +98,13 @@ def test_admitted_requests_grow() -> None:
 
 
 def test_ties_by_index_and_at_random() -> None:
-    """Catches all ties filling device 0: of 4,000 draws each device gets 900 to 1,100."""
+    """Catches all ties filling worker 0: of 4,000 draws each worker gets 900 to 1,100."""
     equal = [[1.0] * 4]
     assert admit(equal, [1] * 4, ties="index") == [(0, 0)]
     rng = np.random.default_rng(0)
-    devices = [admit(equal, [1] * 4, ties="random", rng=rng)[0][1] for _ in range(4000)]
-    assert np.bincount(devices).min() >= 900
-    assert np.bincount(devices).max() <= 1100
+    workers = [admit(equal, [1] * 4, ties="random", rng=rng)[0][1] for _ in range(4000)]
+    assert np.bincount(workers).min() >= 900
+    assert np.bincount(workers).max() <= 1100
 
 
 def test_no_random_number_without_a_tie() -> None:
@@ -128,7 +128,7 @@ def test_bad_arguments_are_refused() -> None:
         greedy_admission(np.ones((1, 1)), one, one, table, table)
     with pytest.raises(InputError, match="rule for ties"):
         greedy_admission(np.ones((1, 1)), one, one, table, table, ties="first")
-    with pytest.raises(InputError, match="2 devices"):
+    with pytest.raises(InputError, match="2 workers"):
         greedy_admission(np.ones((1, 2)), one, one, table, table, ties="index")
     with pytest.raises(InputError, match="2 entries"):
         greedy_admission(np.ones((2, 1)), one, one, table, table, ties="index")
@@ -137,10 +137,10 @@ def test_bad_arguments_are_refused() -> None:
 def record(
     margins: list[list[float]] | np.ndarray, recorded: np.ndarray, *, per_request: bool
 ) -> list[tuple[int, int]]:
-    request, device = np.empty((2, len(margins)), np.int64)
+    request, worker = np.empty((2, len(margins)), np.int64)
     rng, table = np.random.default_rng(0), np.array(margins)
-    count = pairs_to_record(table, recorded, per_request, False, rng, request, device)
-    return list(zip(request[:count].tolist(), device[:count].tolist(), strict=True))
+    count = pairs_to_record(table, recorded, per_request, False, rng, request, worker)
+    return list(zip(request[:count].tolist(), worker[:count].tolist(), strict=True))
 
 
 def test_once_per_period_the_best_pair_is_recorded() -> None:
@@ -160,13 +160,13 @@ def test_once_per_request_each_is_recorded_once() -> None:
 
 
 def test_ties_between_pairs_to_record() -> None:
-    """Catches a history that knows device 0 only."""
+    """Catches a history that knows worker 0 only."""
     rng, seen = np.random.default_rng(0), np.zeros((2, 2), np.int64)
-    request, device = np.empty((2, 2), np.int64)
+    request, worker = np.empty((2, 2), np.int64)
     equal, nobody = np.ones((2, 2)), np.zeros(2, np.bool_)
     for _ in range(4000):
-        pairs_to_record(equal, nobody, False, True, rng, request, device)
-        seen[request[0], device[0]] += 1
+        pairs_to_record(equal, nobody, False, True, rng, request, worker)
+        seen[request[0], worker[0]] += 1
     assert seen.min() >= 900
     assert seen.max() <= 1100
     assert record([[1.0, 1.0], [1.0, 1.0]], nobody, per_request=False) == [(0, 0)]

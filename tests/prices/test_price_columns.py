@@ -33,7 +33,7 @@ def test_prefix_sums_price_columns_as_dense_columns_do(case: Case, seed: int) ->
 @settings(max_examples=100, deadline=None)
 @given(cases(least=1), st.integers(0, 999), st.integers(1, 9))
 def test_margins_of_waiting_requests(case: Case, seed: int, period: int) -> None:
-    """Catches prefix sums that begin at another period than the requests do, or mix devices."""
+    """Catches prefix sums that begin at another period than the requests do, or mix workers."""
     period = min(period, case.slots.shape[1])
     prices, columns = some_prices(case, seed), case.columns()
     first = period - 1 if case.positions == "absolute" else 0
@@ -52,13 +52,13 @@ def test_margins_of_waiting_requests(case: Case, seed: int, period: int) -> None
     )
     true = np.stack([2 * prices[0], prices[1]])  # price_unit, and price_unit * mem_scale
     for g in range(len(case.slots)):
-        moved = case._replace(device=[g] * columns.size, start=[period] * columns.size)
+        moved = case._replace(worker=[g] * columns.size, start=[period] * columns.size)
         expected = np.array(case.reward) - np.tensordot(moved.dense(), true, 3)
         np.testing.assert_allclose(margins[:, g], expected, rtol=1e-9, atol=1e-9)
 
 
-def test_devices_with_equal_prices_tie_to_the_last_bit() -> None:
-    """Catches sums that run on from device to device, which would break ties by index."""
+def test_workers_with_equal_prices_tie_to_the_last_bit() -> None:
+    """Catches sums that run on from worker to worker, which would break ties by index."""
     rng = np.random.default_rng(0)
     row = rng.random(50)
     prices = np.tile(row, (3, 1))
@@ -85,20 +85,20 @@ def test_a_hand_priced_column() -> None:
         ({"decode_tokens": [1, 0]}, r"decode_tokens\[1\] = 0"),
         ({"start_period": 0}, r"start_period\[0\] = 0"),
         ({"prompt_tokens": -1}, r"prompt_tokens\[0\]"),
-        ({"device": -1}, r"device\[0\]"),
-        ({"device": 0.5}, "device must hold integers"),
+        ({"worker": -1}, r"worker\[0\]"),
+        ({"worker": 0.5}, "worker must hold integers"),
         ({"reward": [1.0, np.nan]}, r"reward\[1\]"),
         ({"age_offset": -1}, "age_offset"),
         ({"kernel": "decod"}, "'decode'"),
         ({"positions": "relativ"}, "'relative'"),
-        ({"reward": [1.0, 2, 3], "device": [0, 1]}, "lengths"),
+        ({"reward": [1.0, 2, 3], "worker": [0, 1]}, "lengths"),
     ],
 )
 def test_bad_columns_are_refused_by_name(changes: dict[str, object], named: str) -> None:
     """Catches bad input that would be a silent wrong price, or a read outside of an array."""
     good: dict[str, object] = {
         "reward": 1.0,
-        "device": 0,
+        "worker": 0,
         "start_period": 1,
         "prompt_tokens": 3,
         "decode_tokens": 2,

@@ -267,7 +267,7 @@ def test_no_steps_keep_the_start() -> None:
 
 def test_an_empty_history_gives_price_zero() -> None:
     """Algorithm 2, lines 3 to 6; catches a warm start that survives."""
-    case = random_case(2)._replace(reward=[], device=[], start=[], prompt=[], decode=[])
+    case = random_case(2)._replace(reward=[], worker=[], start=[], prompt=[], decode=[])
     start = np.ones((2, 40)), np.ones((2, 40))
     for result in (
         learn_prices(case.problem(), generator(), start=start, iterate="last"),
@@ -302,7 +302,7 @@ def test_permuting_columns_changes_nothing() -> None:
     order = generator().permutation(60).tolist()
     rows = {
         name: [getattr(case, name)[i] for i in order]
-        for name in ("reward", "device", "start", "prompt", "decode")
+        for name in ("reward", "worker", "start", "prompt", "decode")
     }
     options = DescentOptions(100, None, 1e-3)
     one, two = (
@@ -313,11 +313,11 @@ def test_permuting_columns_changes_nothing() -> None:
     assert one.value == pytest.approx(two.value)
 
 
-def test_relabelling_devices_relabels_prices() -> None:
-    """Catches a device that is special, such as the first or the last."""
-    case = random_case(8, devices=3)
+def test_relabelling_workers_relabels_prices() -> None:
+    """Catches a worker that is special, such as the first or the last."""
+    case = random_case(8, workers=3)
     new = [2, 0, 1]
-    moved = case._replace(device=[new[g] for g in case.device])
+    moved = case._replace(worker=[new[g] for g in case.worker])
     options = DescentOptions(100, None, 1e-3)
     one, two = (
         learn_prices(c.problem(), generator(), options, iterate="last") for c in (case, moved)
@@ -345,7 +345,7 @@ def test_other_units_of_tokens_change_prices_per_token_only() -> None:
 def test_columns_outside_of_the_prices_are_refused() -> None:
     """Catches compiled code writing outside of its arrays."""
     case = random_case(2)
-    for changes in ({"device": [2, *case.device[1:]]}, {"start": [41, *case.start[1:]]}):
+    for changes in ({"worker": [2, *case.worker[1:]]}, {"start": [41, *case.start[1:]]}):
         problem = case._replace(**changes).problem()
         for call in (lambda p: learn_prices(p, generator()), exact_prices):
             with pytest.raises(InputError, match=r"\[0\] = "):
@@ -385,14 +385,14 @@ def test_results_are_frozen_and_tabulated(e3: SaaProblem) -> None:
     with pytest.raises(ValueError, match="read-only"):
         result.batch[0, 0] = 1
     assert isinstance(result, PriceResult)
-    assert result.to_frame().columns.tolist() == ["device", "position", "batch", "memory"]
+    assert result.to_frame().columns.tolist() == ["worker", "position", "batch", "memory"]
 
 
 def test_an_exact_minimum_of_nothing_but_rounding_is_converged() -> None:
     """No slot and no KV token: the minimum is 0, the double is 1e-15, and their gap no gap."""
     case = Case(
         reward=[0.0, 0.0, 0.0, 0.0, 4.25, 10.0, 0.0],
-        device=[0] * 7,
+        worker=[0] * 7,
         start=[1] * 7,
         prompt=[0, 0, 0, 0, 0, 30, 0],
         decode=[1] * 7,

@@ -94,10 +94,10 @@ def follow(options: PriceOptions, seed: int = 1) -> BidPrices:
     case, rng = random_case(1, count=200), np.random.default_rng(seed)
     prices = BidPrices([4, 4], [150, 150], 40, options)
     for row in sorted(
-        zip(case.start, case.reward, case.device, case.prompt, case.decode, strict=True)
+        zip(case.start, case.reward, case.worker, case.prompt, case.decode, strict=True)
     ):
-        start, reward, device, prompt, decode = row
-        prices.record(reward, device, start, prompt, decode)
+        start, reward, worker, prompt, decode = row
+        prices.record(reward, worker, start, prompt, decode)
         left = 40 - start + 1
         prices.observe(start, np.full((2, left), 2), np.full((2, left), 60))
         prices.update(60, rng)
@@ -202,5 +202,5 @@ def test_bad_options_are_refused() -> None:
     for bad in ({"reward_normalizer": "automatic"}, {"refresh": 0}, {"quantile": 2}):
         with pytest.raises(InputError):
             PriceOptions(**bad)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="device = 1"):
+    with pytest.raises(InputError, match="worker = 1"):
         BidPrices([4], [100], 5).record(1.0, 1, 1, 1, 1)

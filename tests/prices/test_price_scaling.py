@@ -80,9 +80,9 @@ def test_scaling_goes_there_and_back() -> None:
 
 
 def test_mem_scale_is_that_of_the_largest_capacity() -> None:
-    """Catches the mean or the first device's capacity."""
+    """Catches the mean or the first worker's capacity."""
     assert Scaling.for_capacity([100, 400], factor=2.0).mem_scale == 2.0 / 400
-    with pytest.raises(InputError, match="no device has KV capacity"):
+    with pytest.raises(InputError, match="no worker has KV capacity"):
         Scaling.for_capacity([0, 0])
 
 
@@ -209,5 +209,5 @@ def test_bad_residuals_are_refused(period: int) -> None:
         ResidualCapacity([9], [90], 4).observe(3, [[1]], [[1, 2]])
     with pytest.raises(InputError, match="n_remain"):
         ResidualCapacity([9], [90], 4).problem(no_columns(), -1, Scaling())
-    with pytest.raises(InputError, match="one capacity for each device"):
+    with pytest.raises(InputError, match="one capacity for each worker"):
         ResidualCapacity([9], [90, 90], 4)

@@ -136,8 +136,8 @@ def test_what_is_no_trace_in_a_pipe_is_refused_before_its_end(tmp_path) -> None:
     assert b"format not recognised" in done.stderr
 
 
-def test_a_device_is_refused() -> None:
-    assert "/dev/zero is a device, not a file" in refusal("/dev/zero")
+def test_a_worker_is_refused() -> None:
+    assert "/dev/zero is a worker, not a file" in refusal("/dev/zero")
 
 
 def test_archives_of_other_kinds_are_called_by_their_names(tmp_path) -> None:

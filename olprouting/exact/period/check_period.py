@@ -67,14 +67,14 @@ def check_period(
     problem
         The problem.
     x
-        Share of each request started on each device, shape (J, G).
+        Share of each request started on each worker, shape (J, G).
     batch, memory
         Prices of slots and of KV tokens, shape (G, T-k+1).
     tolerance
         Relative error granted.
     """
     faults = primal_faults(problem, x, tolerance)
-    if x.shape != (problem.waiting, problem.devices):
+    if x.shape != (problem.waiting, problem.workers):
         unknown = math.nan
         return PeriodCheck(unknown, unknown, unknown, unknown, unknown, tuple(faults))
     negative = [name for name, p in (("slot", batch), ("token", memory)) if (p < 0).any()]
@@ -103,8 +103,8 @@ def primal_faults(
     problem: PeriodProblem, x: npt.NDArray[Any], tolerance: float = TOLERANCE
 ) -> list[str]:
     """Return what keeps x from being feasible; whole x is checked in integers if tolerance is 0."""
-    if x.shape != (problem.waiting, problem.devices) or not np.isfinite(x).all():
-        return [f"x must be {problem.waiting} by {problem.devices} finite numbers"]
+    if x.shape != (problem.waiting, problem.workers) or not np.isfinite(x).all():
+        return [f"x must be {problem.waiting} by {problem.workers} finite numbers"]
     faults = []
     if (x < -tolerance).any():
         faults.append(f"x is negative: {x.min():.3g}")
@@ -118,17 +118,17 @@ def primal_faults(
         if over.any():
             g, k = np.unravel_index(int(np.argmax(np.where(over, excess, -1))), over.shape)
             where = f"in period {problem.period + k}"
-            faults.append(f"device {g} exceeds its {name} by {excess[g, k]:.3g} {where}")
+            faults.append(f"worker {g} exceeds its {name} by {excess[g, k]:.3g} {where}")
     return faults
 
 
 def used(problem: PeriodProblem, x: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return slots and KV tokens that x uses, each (G, T-k+1); whole where x is of whole type."""
     kind = np.int64 if x.dtype.kind in "iu" else np.float64
-    shape = (problem.devices, problem.remaining)
+    shape = (problem.workers, problem.remaining)
     # sums over the requests still active at an offset: those that end there or later
     ending, held_by_ending = np.zeros(shape, kind), np.zeros(shape, kind)
-    for g in range(problem.devices):
+    for g in range(problem.workers):
         np.add.at(ending[g], problem.active_remaining - 1, x[:, g].astype(kind))
         starts = x[:, g].astype(kind) * problem.tokens_at_start.astype(kind)
         np.add.at(held_by_ending[g], problem.active_remaining - 1, starts)
@@ -167,7 +167,7 @@ def best_margins(margins: Floats) -> Floats:
 
 
 def fits_whole(problem: PeriodProblem) -> npt.NDArray[np.bool_]:
-    """Return whether each request alone fits whole on each device, shape (J, G)."""
+    """Return whether each request alone fits whole on each worker, shape (J, G)."""
     last = problem.active_remaining - 1
     slots = np.minimum.accumulate(problem.slots, axis=1)[:, last].T
     room = problem.kv_tokens - np.arange(problem.remaining)

@@ -3,7 +3,7 @@
 While no request ends, what new requests use does not fall: their number stays, and each grows by
 one token per period. So among consecutive periods without an end, the last has the largest use;
 if the residual capacity does not rise in between, it also has the smallest residual, and its row
-implies the others. That leaves, of each device's slots and of its tokens,
+implies the others. That leaves, of each worker's slots and of its tokens,
 
 * the last active period of a waiting request (after it the use may fall), and
 * a period after which the residual rises (a resident has ended, or capacity varies by itself).
@@ -30,7 +30,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class PeriodColumns:
-    """Columns (j,g) in device-major order, column g*J + j, and the kept capacity rows.
+    """Columns (j,g) in worker-major order, column g*J + j, and the kept capacity rows.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class PeriodColumns:
     shape: tuple[int, int, int]
 
     @property
-    def devices(self) -> int:
-        """Number of devices G."""
+    def workers(self) -> int:
+        """Number of workers G."""
         return self.shape[0]
 
     @property
@@ -100,7 +100,7 @@ def period_columns(problem: PeriodProblem, *, reduce_rows: bool = True) -> Perio
     last = problem.active_remaining - 1
     slots, tokens = _usage_by_period(problem)
     blocks, capacities, places = [], [], []
-    for g in range(problem.devices):
+    for g in range(problem.workers):
         for resource, (table, residual) in enumerate(
             ((slots, problem.slots[g]), (tokens, problem.kv_tokens[g]))
         ):
@@ -108,15 +108,15 @@ def period_columns(problem: PeriodProblem, *, reduce_rows: bool = True) -> Perio
             blocks.append(table[kept])
             capacities.append(residual[kept])
             places.append((2 * g + resource) * problem.remaining + kept)
-    pairs = [sp.vstack(blocks[2 * g : 2 * g + 2]) for g in range(problem.devices)]
+    pairs = [sp.vstack(blocks[2 * g : 2 * g + 2]) for g in range(problem.workers)]
     return PeriodColumns(
-        rewards=np.tile(problem.rewards, problem.devices),
+        rewards=np.tile(problem.rewards, problem.workers),
         usage=sp.csr_array(sp.block_diag(pairs, format="csr")),
         capacity=np.concatenate(capacities).astype(np.float64),
-        request=np.tile(np.arange(problem.waiting), problem.devices),
+        request=np.tile(np.arange(problem.waiting), problem.workers),
         limit=np.ones(problem.waiting),
         row_place=np.concatenate(places),
-        shape=(problem.devices, 2, problem.remaining),
+        shape=(problem.workers, 2, problem.remaining),
     )
 
 
@@ -126,7 +126,7 @@ def binding_rows(residual: Ints, last_active: Ints) -> Ints:
     Parameters
     ----------
     residual
-        One device's residual slots or tokens in each remaining period, shape (T-k+1,).
+        One worker's residual slots or tokens in each remaining period, shape (T-k+1,).
     last_active
         Offset of each waiting request's last active period if started now, shape (J,).
     """

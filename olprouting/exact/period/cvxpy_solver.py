@@ -265,7 +265,7 @@ def _dual(columns: PeriodColumns) -> Program:
 
 def _reduced_dual(columns: PeriodColumns) -> Program:
     rewards, usage, capacity, _, limit = columns.arrays
-    dual = reduced_dual.build(rewards, usage, capacity, columns.devices, limit)
+    dual = reduced_dual.build(rewards, usage, capacity, columns.workers, limit)
     return Program(dual.problem, None, dual.price)
 
 

@@ -146,7 +146,7 @@ def _nothing_waits(
 ) -> PeriodResult:
     message = "nothing waits"
     outcome: Outcome[Floats] = Outcome(StopReason.OPTIMAL, None, None, 0.0, 0.0, message)
-    x = np.zeros((0, problem.devices))
+    x = np.zeros((0, problem.workers))
     free, nobody = np.zeros(problem.slots.shape), np.zeros(0)
     unique = prices_unique(problem, x) if asked.test_uniqueness else None
     return replace(
@@ -310,4 +310,4 @@ def _spread(result: PeriodResult, kept: npt.NDArray[np.bool_]) -> PeriodResult:
 
 
 def _by_request(problem: PeriodProblem, start: Floats) -> Floats:
-    return start.reshape(problem.devices, problem.waiting).T.copy()
+    return start.reshape(problem.workers, problem.waiting).T.copy()

@@ -4,7 +4,7 @@ Solvers judge rows and reduced costs by absolute tolerances, so that rewards of 
 as zero and tokens of 1e9 would be rounded away. The units are powers of two: dividing by them
 changes no digit.
 
-All use is >= 0, so that starting less is always feasible: scaling a device's starts down by its
+All use is >= 0, so that starting less is always feasible: scaling a worker's starts down by its
 worst excess, and a request's by its own, leaves a point that is feasible to the last digit but a
 few. What is lost shows in the value, which is recomputed.
 """

@@ -100,7 +100,7 @@ class ImbalanceResult:
         return pd.DataFrame(
             {
                 **{name: getattr(self.trace, name) for name in _PROBLEM},
-                "worker": run.device,
+                "worker": run.worker,
                 "admission_iteration": run.start_period,
             }
         )
@@ -117,7 +117,7 @@ class ImbalanceResult:
             "name": self.trace.name,
             "problem_sha256": fingerprint(problem),
             "problem": problem,
-            "worker": None if run is None else run.device.tolist(),
+            "worker": None if run is None else run.worker.tolist(),
             "admission_iteration": None if run is None else run.start_period.tolist(),
             "total_tokens": self.total_tokens,
             "bound_tokens": self.bound_tokens,

@@ -89,7 +89,7 @@ def run_fault(trace: Trace, cluster: Cluster, schedule: Schedule) -> str | None:
         Worker and iteration of each admission.
     """
     release = releases(trace, cluster)
-    worker, start = schedule.device, schedule.start_period
+    worker, start = schedule.worker, schedule.start_period
     if worker.shape != release.shape or start.shape != release.shape:
         return (
             f"it has {len(worker)} workers and {len(start)} admissions, "
@@ -122,7 +122,7 @@ def total_imbalance(trace: Trace, cluster: Cluster, schedule: Schedule) -> int:
     last = int((schedule.start_period + trace.decode_tokens).max())
     loads = np.zeros((cluster.workers, last + 1), np.int64)
     for j, (g, k) in enumerate(
-        zip(schedule.device.tolist(), schedule.start_period.tolist(), strict=True)
+        zip(schedule.worker.tolist(), schedule.start_period.tolist(), strict=True)
     ):
         length = int(trace.decode_tokens[j])
         loads[g, k : k + length] += trace.prompt_tokens[j] + np.arange(length)

@@ -167,7 +167,7 @@ class RunSearch:
         self._best.peaks[0] = np.iinfo(np.int64).max
         if start is not None:
             self._best.peaks[0] = self._peaks(total_imbalance(trace, cluster, start))
-            self._best.worker[:], self._best.start[:] = start.device, start.start_period
+            self._best.worker[:], self._best.start[:] = start.worker, start.start_period
         kernels.open_level(self._given, self._branch, self._open)
 
     def go_on(self, steps: int) -> bool:

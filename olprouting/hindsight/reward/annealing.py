@@ -2,7 +2,7 @@
 
 Rates of overloads are the dual's prices, but never below what a slot with its share of KV tokens is
 worth at about that time, for slots and for tokens alike: where the dual has only slots bind, KV
-tokens cost nothing in fractions, and yet one device may lack what another has left.
+tokens cost nothing in fractions, and yet one worker may lack what another has left.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class Annealing:
         What is given, twice.
     prices
         Shape (2, C, T).
-    device, start
+    worker, start
         A schedule to begin with, shape (J,), periods from 0; -1 where there is no start.
     """
 
     def __init__(
-        self, problem: HindsightProblem, starts: Starts, prices: Floats, device: Ints, start: Ints
+        self, problem: HindsightProblem, starts: Starts, prices: Floats, worker: Ints, start: Ints
     ) -> None:
         self._starts = starts
         kind, _, slots, kv_tokens = problem.classes()
@@ -75,12 +75,12 @@ class Annealing:
             slot_rate=np.maximum(prices[0], level),
             token_rate=np.maximum(prices[1], level / per_slot),
             ages=np.arange(min(periods, int(problem.active.max())), dtype=np.float64),
-            device=nobody,
+            worker=nobody,
             start=nobody.copy(),
             latest=np.full((len(kind), periods), -1),
         )
         for j in np.flatnonzero(start >= 0).tolist():
-            put(self._starts, self._soft, j, device[j], start[j])
+            put(self._starts, self._soft, j, worker[j], start[j])
 
     def run(
         self,
@@ -123,15 +123,15 @@ class Annealing:
             yield
 
     def settled(self, slots: Ints, room: Ints) -> tuple[float, Ints, Ints]:
-        """Return reward, devices and starts of a feasible schedule close to the present one.
+        """Return reward, workers and starts of a feasible schedule close to the present one.
 
-        `slots` and `room` of empty devices, shape (G, T), are made those that it leaves.
+        `slots` and `room` of empty workers, shape (G, T), are made those that it leaves.
         """
-        device, start = self._soft.device.copy(), self._soft.start.copy()
+        worker, start = self._soft.worker.copy(), self._soft.start.copy()
         order = np.argsort(start, kind="stable")
         kind = self._soft.kind
-        value = settle(self._starts, kind, order, REACH, slots, room, device, start)
-        return value, device, start
+        value = settle(self._starts, kind, order, REACH, slots, room, worker, start)
+        return value, worker, start
 
 
 def _smoothed(rows: Floats, half: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Compiled annealing of a schedule that may overload devices, at a cost.
+"""Compiled annealing of a schedule that may overload workers, at a cost.
 
 The cost of an overload is a rate per slot and period, and per KV token and period, times a factor
 that a pass raises until overloads do not pay. So requests can trade places through states in which
@@ -31,22 +31,22 @@ TRIES = 8
 
 @dataclass(frozen=True, eq=False)
 class Soft(Struct):
-    """A schedule that may overload devices.
+    """A schedule that may overload workers.
 
     Attributes
     ----------
     kind
-        Class of each device, shape (G,).
+        Class of each worker, shape (G,).
     slots, room
         Free slots and KV tokens, negative where they are overloaded, shape (G, T).
     slot_rate, token_rate
         What an overload by one costs in a period, shape (C, T).
     ages
         0, 1, 2, ..., as many as the longest request is active.
-    device, start
+    worker, start
         The starts, shape (J,), periods from 0; -1 where there is none.
     latest
-        The request that was last put on a device at a period, shape (G, T); it may have left.
+        The request that was last put on a worker at a period, shape (G, T); it may have left.
     """
 
     kind: Ints
@@ -55,7 +55,7 @@ class Soft(Struct):
     slot_rate: Floats
     token_rate: Floats
     ages: Floats
-    device: Ints
+    worker: Ints
     start: Ints
     latest: Ints
 
@@ -101,7 +101,7 @@ def use(slots: Floats, room: Floats, ages: Floats, held: float, sign: float) -> 
 
 @kernel
 def given_back(soft: Soft, g: int, k: int, end: int, held: float) -> float:
-    """Return what it costs more, <= 0, if a request leaves device g in periods k..end-1."""
+    """Return what it costs more, <= 0, if a request leaves worker g in periods k..end-1."""
     c = soft.kind[g]
     return cost_of_use(
         soft.slots[g, k:end],
@@ -116,7 +116,7 @@ def given_back(soft: Soft, g: int, k: int, end: int, held: float) -> float:
 
 @kernel
 def taken(soft: Soft, g: int, k: int, end: int, held: float, limit: float) -> float:
-    """Return what it costs more if a request uses device g; above `limit` only part of it."""
+    """Return what it costs more if a request uses worker g; above `limit` only part of it."""
     c, total, i = soft.kind[g], 0.0, k
     while i < end and total <= limit:
         stop = min(i + CHUNK, end)
@@ -137,7 +137,7 @@ def taken(soft: Soft, g: int, k: int, end: int, held: float, limit: float) -> fl
 def exchanged(
     starts: Starts, soft: Soft, g: int, j: int, k: int, i: int, p: int, limit: float
 ) -> float:
-    """Return what it costs more if i at p replaces j, which starts at k, on device g.
+    """Return what it costs more if i at p replaces j, which starts at k, on worker g.
 
     `i` may be `j`. Above `limit` the result may be only part of it, but is above it too.
     """
@@ -167,22 +167,22 @@ def exchanged(
 @compiled
 def lift(starts: Starts, soft: Soft, j: int) -> None:
     """Undo the start of request j, if it has one."""
-    g, k = soft.device[j], soft.start[j]
+    g, k = soft.worker[j], soft.start[j]
     if g >= 0:
         end = min(k + starts.active[j], starts.periods)
         held = float(starts.tokens[j])
         use(soft.slots[g, k:end], soft.room[g, k:end], soft.ages, held, -1.0)
-    soft.device[j], soft.start[j] = -1, -1
+    soft.worker[j], soft.start[j] = -1, -1
 
 
 @compiled
 def put(starts: Starts, soft: Soft, j: int, g: int, k: int) -> None:
-    """Start request j on device g at k, and undo its present start."""
+    """Start request j on worker g at k, and undo its present start."""
     lift(starts, soft, j)
     end = min(k + starts.active[j], starts.periods)
     held = float(starts.tokens[j])
     use(soft.slots[g, k:end], soft.room[g, k:end], soft.ages, held, 1.0)
-    soft.device[j], soft.start[j] = g, k
+    soft.worker[j], soft.start[j] = g, k
     soft.latest[g, k] = j
 
 
@@ -196,8 +196,8 @@ def moved(
     slack: float,
     rng: np.random.Generator,
 ) -> None:
-    """Propose another moment, another device, or both for request j, which has started."""
-    g, k = soft.device[j], soft.start[j]
+    """Propose another moment, another worker, or both for request j, which has started."""
+    g, k = soft.worker[j], soft.start[j]
     h = int(rng.random() * len(soft.kind))
     p = k
     if h == g or rng.random() < 0.7:
@@ -232,9 +232,9 @@ def swapped(
 ) -> None:
     """Propose that i starts in place of j, about when j did or so that it ends when j did.
 
-    If i has started on another device, j takes its place there.
+    If i has started on another worker, j takes its place there.
     """
-    g, k, h, p = soft.device[j], soft.start[j], soft.device[i], soft.start[i]
+    g, k, h, p = soft.worker[j], soft.start[j], soft.worker[i], soft.start[i]
     if h == g:
         return
     q = k
@@ -278,7 +278,7 @@ def shifted(
     By the same number of periods, so that what ends and what starts stay together. `chain` is
     space, for as many as are shifted at most.
     """
-    g = soft.device[j]
+    g = soft.worker[j]
     away = 1 + int(reach * rng.random() ** 3)
     if rng.random() < 0.5:
         away = -away
@@ -298,7 +298,7 @@ def shifted(
         follower = -1
         for q in range(end, stop):
             i = soft.latest[g, q]
-            if i >= 0 and soft.device[i] == g and soft.start[i] == q:
+            if i >= 0 and soft.worker[i] == g and soft.start[i] == q:
                 follower = i
                 break
         if follower < 0:
@@ -322,14 +322,14 @@ def inserted(
     rng: np.random.Generator,
 ) -> None:
     """Propose to start a request where a slot is free, if one is found soon."""
-    periods, devices = starts.periods, len(soft.kind)
-    g, k = int(rng.random() * devices), int(rng.random() * periods)
+    periods, workers = starts.periods, len(soft.kind)
+    g, k = int(rng.random() * workers), int(rng.random() * periods)
     for _ in range(TRIES):
         if soft.slots[g, k] >= 1:
             break
-        g, k = int(rng.random() * devices), int(rng.random() * periods)
+        g, k = int(rng.random() * workers), int(rng.random() * periods)
     i = wishes[k // block, int(rng.random() * wishes.shape[1])]
-    if i < 0 or soft.device[i] >= 0:
+    if i < 0 or soft.worker[i] >= 0:
         return
     while k > 0 and soft.slots[g, k] >= 1 and soft.slots[g, k - 1] >= 1 and rng.random() < 0.9:
         k -= 1
@@ -372,12 +372,12 @@ def anneal(
     """
     chain = np.empty(LONGEST_CHAIN, np.int64)
     for _ in range(rounds):
-        j = int(rng.random() * len(soft.device))
+        j = int(rng.random() * len(soft.worker))
         slack = -temperature * np.log(1.0 - rng.random())
-        if soft.device[j] < 0:
+        if soft.worker[j] < 0:
             inserted(starts, soft, wishes, block, factor, slack, rng)
             continue
-        g, k, way = soft.device[j], soft.start[j], rng.random()
+        g, k, way = soft.worker[j], soft.start[j], rng.random()
         if way < 0.45:
             i = wishes[k // block, int(rng.random() * wishes.shape[1])]
             if i >= 0 and i != j:
@@ -401,7 +401,7 @@ def settle(
     reach: int,
     slots: Ints,
     room: Ints,
-    device: Ints,
+    worker: Ints,
     start: Ints,
 ) -> float:
     """Make a schedule feasible; return its reward.
@@ -414,14 +414,14 @@ def settle(
     order
         The requests, shape (J,): who comes first keeps its place.
     slots, room
-        Free slots and KV tokens of empty devices, shape (G, T); what is used is taken off.
-    device, start
+        Free slots and KV tokens of empty workers, shape (G, T); what is used is taken off.
+    worker, start
         Changed in place.
     """
     value = 0.0
     late = np.full(len(order), -1)
     for j in order:
-        g, k = device[j], start[j]
+        g, k = worker[j], start[j]
         if g < 0:
             continue
         tokens, active = starts.tokens[j], starts.active[j]
@@ -433,5 +433,5 @@ def settle(
     for j in order:
         if late[j] >= 0:
             latest = min(late[j] + reach, starts.periods - 1)
-            value += insert(starts, kind, slots, room, j, late[j] - reach, latest, device, start)
+            value += insert(starts, kind, slots, room, j, late[j] - reach, latest, worker, start)
     return value

@@ -5,7 +5,7 @@ By weak duality, for all prices p >= 0 of slots and KV tokens per class c and pe
     UB(p) = sum_(c,k) n_c * (B_c * p_bat[c,k] + M_c * p_mem[c,k])
           + sum_j max(0, max_(c,k) r[j,k] - price of what j uses on c when started at k)
 
-is at least the reward of any schedule: k runs over the starts at which j fits a device of class c
+is at least the reward of any schedule: k runs over the starts at which j fits a worker of class c
 alone. The bound holds for every p, so that prices may be rounded: here to multiples of a unit
 2^-q, and weights are rounded up to multiples of it. The rest is sums and products of integers,
 chosen so that none leaves 64 bits; the result is exact for the rounded numbers, and never below
@@ -114,7 +114,7 @@ def _best_margin(
     best = 0
     for c, (batch, memory, moment) in enumerate(sums):
         begin = int(problem.arrival_period[j]) - 1
-        fitting = int(kv_tokens[c]) - tokens + 1  # ages at which it fits a device alone
+        fitting = int(kv_tokens[c]) - tokens + 1  # ages at which it fits a worker alone
         if fitting < active:
             begin = max(begin, periods - max(fitting, 0))
         while begin < periods:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def schedule_fault(problem: HindsightProblem, schedule: Schedule) -> str | None:
-    """Return why a schedule is not feasible, or None: every device and period is added up.
+    """Return why a schedule is not feasible, or None: every worker and period is added up.
 
     Parameters
     ----------
@@ -29,17 +29,17 @@ def schedule_fault(problem: HindsightProblem, schedule: Schedule) -> str | None:
     schedule
         The starts.
     """
-    device, start = schedule.device, schedule.start_period
+    worker, start = schedule.worker, schedule.start_period
     count, periods = len(problem), problem.periods
-    if device.shape != (count,) or start.shape != (count,):
+    if worker.shape != (count,) or start.shape != (count,):
         return f"it has {len(start)} starts, the problem {count} requests"
     used = np.zeros((2, len(problem.slots), periods + 2), np.int64)
     active, first_tokens = problem.active.tolist(), problem.first_tokens.tolist()
-    for j, (g, k) in enumerate(zip(device.tolist(), start.tolist(), strict=True)):
+    for j, (g, k) in enumerate(zip(worker.tolist(), start.tolist(), strict=True)):
         if g == k == -1:
             continue
         if not 0 <= g < len(problem.slots):
-            return f"request {j} starts on device {g}, there are {len(problem.slots)}"
+            return f"request {j} starts on worker {g}, there are {len(problem.slots)}"
         if not problem.arrival_period[j] <= k <= periods:
             return f"request {j} starts at {k}, outside {problem.arrival_period[j]}..{periods}"
         until = min(k + active[j], periods + 1)
@@ -52,7 +52,7 @@ def schedule_fault(problem: HindsightProblem, schedule: Schedule) -> str | None:
         over = used[resource] > limits[:, None]
         if over.any():
             g, k = (int(place[0]) for place in np.nonzero(over))
-            return f"device {g} uses {used[resource, g, k]} of {limits[g]} {name} in period {k}"
+            return f"worker {g} uses {used[resource, g, k]} of {limits[g]} {name} in period {k}"
     return None
 
 

@@ -88,7 +88,7 @@ class SmoothedDual:
         _, counts, slots, kv_tokens = problem.classes()
         self._capacity = np.stack([counts * slots, counts * kv_tokens]).astype(np.float64)
         self._unit = np.stack([np.ones(len(slots)), slots / kv_tokens])  # of p_mem: slots are to
-        # KV tokens as they are in a full device, so that both gradients have the same size
+        # KV tokens as they are in a full worker, so that both gradients have the same size
         shape = (2, len(slots), problem.periods)
         self._use = np.empty(shape)
         self.share, self.moment = np.zeros(len(problem)), np.zeros(len(problem))

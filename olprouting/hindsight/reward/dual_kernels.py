@@ -1,6 +1,6 @@
 """Compiled pricing of every start of every request, exactly and smoothed.
 
-Prices have shape (2, C, T), of slots and of KV tokens, one row per class of identical devices.
+Prices have shape (2, C, T), of slots and of KV tokens, one row per class of identical workers.
 With prefix sums a start is priced in O(1). Starts that cannot matter are skipped, several at once:
 all starts in k..k+q-1 are active in k+q-1..k+a-1 and hold at least as many tokens there as one
 that starts at k+q-1, and rewards fall with time, so that the reward at k minus the price of that
@@ -39,7 +39,7 @@ class Starts(Struct):
     end_limit, first_limit
         Largest latencies, in periods, that earn zeta1 and zeta2.
     kv_limit
-        KV tokens of one device of each class, shape (C,).
+        KV tokens of one worker of each class, shape (C,).
     """
 
     tokens: Ints
@@ -74,7 +74,7 @@ def start_reward(starts: Starts, j: int, k: int) -> float:
 
 @compiled
 def first_start(starts: Starts, j: int, c: int) -> int:
-    """Return the first period from which request j fits a device of class c alone, up to T.
+    """Return the first period from which request j fits a worker of class c alone, up to T.
 
     It fits from its arrival, or, if it grows too large, so late that T comes first.
     """

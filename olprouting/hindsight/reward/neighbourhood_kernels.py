@@ -123,9 +123,9 @@ def index_starts(start: Ints, first: Ints) -> Ints:
 @kernel
 def choose(
     starts: Starts,
-    device: Ints,
+    worker: Ints,
     start: Ints,
-    devices: int,
+    workers: int,
     index: Ints,
     first: Ints,
     wishes: Ints,
@@ -137,7 +137,7 @@ def choose(
 ) -> tuple[int, int, int]:
     """Fill `chosen` with requests to take out; return how many, and their stretch, first and last.
 
-    Around a random moment, on one device or two: some that start there, and some that would like
+    Around a random moment, on one worker or two: some that start there, and some that would like
     to and start later, elsewhere or never. `index` may be older than the schedule: what no longer
     starts there is passed over. `taken`, shape (J,), is 0 before and after.
     """
@@ -146,9 +146,9 @@ def choose(
     some = int(rng.random() * len(start))
     if start[some] >= 0 and rng.random() < 0.5:
         centre = start[some]
-    one = other = int(rng.random() * devices)
+    one = other = int(rng.random() * workers)
     if rng.random() < 0.5:
-        other = int(rng.random() * devices)
+        other = int(rng.random() * workers)
     half = 1 + int(reach * rng.random())
     low, high = max(0, centre - half), min(periods - 1, centre + half)
     size = 0
@@ -159,7 +159,7 @@ def choose(
         if size >= wish:
             break
         j = index[begin + (offset + step) % span]
-        if (device[j] == one or device[j] == other) and low <= start[j] <= high:
+        if (worker[j] == one or worker[j] == other) and low <= start[j] <= high:
             chosen[size], taken[j] = j, 1
             size += 1
     wish = size + 1 + int(rng.random() * (most - size - 1))
@@ -184,7 +184,7 @@ def improve(
     key: Floats,
     slots: Ints,
     room: Ints,
-    device: Ints,
+    worker: Ints,
     start: Ints,
     wishes: Ints,
     block: int,
@@ -203,7 +203,7 @@ def improve(
     ----------
     key
         When each request should start, about, shape (J,).
-    slots, room, device, start
+    slots, room, worker, start
         As `schedule_kernels.build` left them.
     wishes, block
         As `list_wishes` filled them.
@@ -221,7 +221,7 @@ def improve(
     for _ in range(rounds):
         size, low, high = choose(
             starts,
-            device,
+            worker,
             start,
             len(slots),
             index,
@@ -239,8 +239,8 @@ def improve(
         noise = 2 * reach * rng.random()
         for i in range(size):
             j = chosen[i]
-            old[0, i], old[1, i] = device[j], start[j]
-            before += remove(starts, slots, room, j, device, start)
+            old[0, i], old[1, i] = worker[j], start[j]
+            before += remove(starts, slots, room, j, worker, start)
             u = rng.random()
             area = starts.active[j] * (starts.tokens[j] + 0.5 * starts.active[j]) * (0.5 + u)
             rank[i] = u
@@ -258,12 +258,12 @@ def improve(
         for place in range(size):
             i = order[place]
             j = chosen[i]
-            worth = insert(starts, kind, slots, room, j, low, latest, device, start)
+            worth = insert(starts, kind, slots, room, j, low, latest, worker, start)
             g, k = old[0, i], old[1, i]
             if start[j] < 0 and k > latest:
                 tokens, active = starts.tokens[j], starts.active[j]
                 if earliest_fit(slots[g], room[g], tokens, active, k, k) == k:
-                    device[j], start[j] = g, k
+                    worker[j], start[j] = g, k
                     take(slots[g], room[g], tokens, active, k, 1)
                     worth = start_reward(starts, j, k)
             after += worth
@@ -274,10 +274,10 @@ def improve(
             gain += after - before
             continue
         for i in range(size):
-            remove(starts, slots, room, chosen[i], device, start)
+            remove(starts, slots, room, chosen[i], worker, start)
         for i in range(size):
             j, g, k = chosen[i], old[0, i], old[1, i]
-            device[j], start[j] = g, k
+            worker[j], start[j] = g, k
             if g >= 0:
                 take(slots[g], room[g], starts.tokens[j], starts.active[j], k, 1)
     return gain

@@ -1,4 +1,4 @@
-"""What is given in hindsight: every request of a run, the devices, and what a start is worth."""
+"""What is given in hindsight: every request of a run, the workers, and what a start is worth."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_TOKENS = 2**40
 class HindsightProblem:
     """Which requests to start when and where, all arrivals and lengths known.
 
-    A request started at period k on a device is active, and holds KV tokens, as
+    A request started at period k on a worker is active, and holds KV tokens, as
     `olprouting.instances.request_curves` says, up to period T; what it does later binds nobody.
 
     Parameters
@@ -93,7 +93,7 @@ class HindsightProblem:
                 _refuse_huge(other, checked)
             _refuse_huge(name, column)
         if not len(self.slots):
-            raise InputError("slots must name at least one device")
+            raise InputError("slots must name at least one worker")
         for name, least in (("periods", 1), ("age_offset", 0)):
             if whole(name, getattr(self, name), least) > MAX_TOKENS:
                 raise InputError(f"{name} = {getattr(self, name)} is beyond 2^40")
@@ -115,7 +115,7 @@ class HindsightProblem:
         age_offset: int | None,
         inclusive: bool,
     ) -> Self:
-        """Return the problem of a trace with releases by period, on the devices of a cluster.
+        """Return the problem of a trace with releases by period, on the workers of a cluster.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class HindsightProblem:
         return latency_limit(self.t1, self.inclusive), latency_limit(self.t2, self.inclusive)
 
     def classes(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return classes of identical devices: class of each device, count, slots, KV tokens."""
+        """Return classes of identical workers: class of each worker, count, slots, KV tokens."""
         limits = np.stack([self.slots, self.kv_tokens], axis=1)
         kinds, index, counts = np.unique(limits, axis=0, return_inverse=True, return_counts=True)
         slots, kv_tokens = np.ascontiguousarray(kinds.T)  # else kernels are compiled once more

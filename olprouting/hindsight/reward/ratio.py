@@ -51,7 +51,7 @@ def certified_ratio(run: SimulationResult, hindsight: HindsightResult) -> Certif
     run
         A run by the barrier clock, whose iterations are the periods.
     hindsight
-        The result for the same trace and devices.
+        The result for the same trace and workers.
 
     Raises
     ------

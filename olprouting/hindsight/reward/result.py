@@ -62,7 +62,7 @@ class HindsightResult:
     prices
         The prices that prove the bound.
     schedule
-        The best schedule found, rechecked in every device and period.
+        The best schedule found, rechecked in every worker and period.
     bound
         No router can collect more: the exact bound, rounded up to a double.
     value
@@ -147,7 +147,7 @@ class HindsightResult:
             {
                 "requests": f"{len(self.problem):,}, {self.schedule.started:,} started",
                 "bound": f"{self.bound:,.6f}",
-                "schedule": f"{self.value:,.6f}, every device and period added up again",
+                "schedule": f"{self.value:,.6f}, every worker and period added up again",
                 "gap": f"{self.gap:.4%}",
                 "status": self.stop_reason,
                 "wall_s": f"{self.wall_s:.2f} (proof {self.proof_s:.2f})",
@@ -157,7 +157,7 @@ class HindsightResult:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per request: sizes, arrival, device and start period (-1: none)."""
+        """Return one row per request: sizes, arrival, worker and start period (-1: none)."""
         import pandas as pd
 
         problem = self.problem
@@ -166,7 +166,7 @@ class HindsightResult:
                 "prompt_tokens": problem.prompt_tokens,
                 "decode_tokens": problem.decode_tokens,
                 "arrival_period": problem.arrival_period,
-                "device": self.schedule.device,
+                "worker": self.schedule.worker,
                 "start_period": self.schedule.start_period,
             }
         )
@@ -196,7 +196,7 @@ class HindsightResult:
             "problem_sha256": fingerprint(problem),
             "problem": problem,
             "prices": self.prices.to_document(),
-            "device": self.schedule.device.tolist(),
+            "worker": self.schedule.worker.tolist(),
             "start_period": self.schedule.start_period.tolist(),
             "bound": self.bound,
             "value": self.value,
@@ -234,7 +234,7 @@ class HindsightResult:
                 _whole(document["prices"]["batch"]),
                 _whole(document["prices"]["memory"]),
             )
-            schedule = Schedule(_whole(document["device"]), _whole(document["start_period"]))
+            schedule = Schedule(_whole(document["worker"]), _whole(document["start_period"]))
             bound = exact_bound(problem, prices)
             require_feasible(problem, schedule)
             value = exact_value(problem, schedule)

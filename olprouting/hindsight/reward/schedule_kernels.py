@@ -16,7 +16,7 @@ from olprouting.prices.pricing_kernels import prefix_sums, price_between
 
 @compiled
 def earliest_fit(slots: Ints, room: Ints, tokens: int, active: int, k: int, last: int) -> int:
-    """Return the first period in k..last from which a request fits a device, or -1.
+    """Return the first period in k..last from which a request fits a worker, or -1.
 
     A conflict at i rules out every start before i + 1, or, where tokens are short, before the
     start that is young enough at i. What has been checked for an earlier start stays checked: a
@@ -25,7 +25,7 @@ def earliest_fit(slots: Ints, room: Ints, tokens: int, active: int, k: int, last
     Parameters
     ----------
     slots, room
-        Free slots and KV tokens of the device, shape (T,).
+        Free slots and KV tokens of the worker, shape (T,).
     tokens, active
         Of the request: KV tokens at age 0, and active periods.
     k, last
@@ -55,7 +55,7 @@ def earliest_fit(slots: Ints, room: Ints, tokens: int, active: int, k: int, last
 
 @kernel
 def take(slots: Ints, room: Ints, tokens: int, active: int, k: int, sign: int) -> None:
-    """Take what a request uses off a device's room, or, with sign -1, give it back."""
+    """Take what a request uses off a worker's room, or, with sign -1, give it back."""
     for i in range(k, min(k + active, len(slots))):
         slots[i] -= sign
         room[i] -= sign * (tokens + i - k)
@@ -70,12 +70,12 @@ def insert(
     j: int,
     k: int,
     latest: int,
-    device: Ints,
+    worker: Ints,
     start: Ints,
 ) -> float:
     """Start request j where it fits earliest in periods k..latest; return its reward, 0 if nowhere.
 
-    Of several devices the one whose KV tokens per free slot are closest to what the request holds,
+    Of several workers the one whose KV tokens per free slot are closest to what the request holds,
     so that slots and tokens run out together.
     """
     best_k, best_g, best_fit = latest, -1, np.inf
@@ -88,7 +88,7 @@ def insert(
         fit = abs(room[g, found] / slots[g, found] - tokens - 0.5 * active)
         if found < best_k or fit < best_fit:
             best_k, best_g, best_fit = found, g, fit
-    device[j], start[j] = best_g, -1
+    worker[j], start[j] = best_g, -1
     if best_g < 0:
         return 0.0
     start[j] = best_k
@@ -97,10 +97,10 @@ def insert(
 
 
 @kernel
-def remove(starts: Starts, slots: Ints, room: Ints, j: int, device: Ints, start: Ints) -> float:
+def remove(starts: Starts, slots: Ints, room: Ints, j: int, worker: Ints, start: Ints) -> float:
     """Undo the start of request j, if it has one; return the reward it had."""
-    g, k = device[j], start[j]
-    device[j], start[j] = -1, -1
+    g, k = worker[j], start[j]
+    worker[j], start[j] = -1, -1
     if g < 0:
         return 0.0
     take(slots[g], room[g], starts.tokens[j], starts.active[j], k, -1)
@@ -116,7 +116,7 @@ def build(
     scales: Floats,
     slots: Ints,
     room: Ints,
-    device: Ints,
+    worker: Ints,
     start: Ints,
 ) -> float:
     """Insert requests in an order, in several sweeps; return the sum of their rewards.
@@ -127,34 +127,34 @@ def build(
     Parameters
     ----------
     kind
-        Class of each device, shape (G,).
+        Class of each worker, shape (G,).
     order
         The requests, shape (J,).
     prices
         Shape (2, C, T).
     slots, room
         Free slots and KV tokens, shape (G, T); what is used is taken off.
-    device, start
+    worker, start
         Filled with the starts, shape (J,), periods from 0; -1 where there is none.
     """
     sums = np.empty((3, prices.shape[1], starts.periods + 1))
     prefix_sums(prices[0], prices[1], 0, starts.periods, sums)
     value, last = 0.0, starts.periods - 1
-    device.fill(-1)
+    worker.fill(-1)
     start.fill(-1)
     for scale in scales:
         for j in order:
             if start[j] >= 0:
                 continue
             first = starts.arrival[j]
-            worth = insert(starts, kind, slots, room, j, first, last, device, start)
+            worth = insert(starts, kind, slots, room, j, first, last, worker, start)
             k = start[j]
             if k < 0:
                 continue
             end = min(k + starts.active[j], starts.periods)
-            cost = price_between(sums, kind[device[j]], k, end, starts.tokens[j], 1.0)
+            cost = price_between(sums, kind[worker[j]], k, end, starts.tokens[j], 1.0)
             if worth > scale * cost:
                 value += worth
             else:
-                remove(starts, slots, room, j, device, start)
+                remove(starts, slots, room, j, worker, start)
     return value

@@ -42,7 +42,7 @@ class _State(NamedTuple):
     key: Floats
     slots: Ints
     room: Ints
-    device: Ints
+    worker: Ints
     start: Ints
 
 
@@ -130,15 +130,15 @@ class ScheduleSearch:
         started = int((best.start >= 0).sum())
         if not started:
             return
-        soft = Annealing(self._problem, self._starts, prices, best.device, best.start)
+        soft = Annealing(self._problem, self._starts, prices, best.worker, best.start)
         mean_reward = self.value / started
         yield from soft.run(self._wishes, self._block, mean_reward, share, self._rng)
         slots, room = self._empty()
-        value, device, start = soft.settled(slots, room)
+        value, worker, start = soft.settled(slots, room)
         if value > self.value:
-            self.value, self._state = value, _State(best.key, slots, room, device, start)
+            self.value, self._state = value, _State(best.key, slots, room, worker, start)
 
     def schedule(self) -> Schedule:
         """Return a copy of the best schedule."""
         start = self._state.start
-        return Schedule(self._state.device.copy(), np.where(start >= 0, start + 1, -1))
+        return Schedule(self._state.worker.copy(), np.where(start >= 0, start + 1, -1))

@@ -74,7 +74,7 @@ def hindsight(
     trace
         The requests, with releases by period.
     cluster
-        The devices, with slots and KV limits (None: no limit).
+        The workers, with slots and KV limits (None: no limit).
     weights
         Of the reward.
     periods

@@ -1,4 +1,4 @@
-"""The device view of a decision, built from the state of the run."""
+"""The worker view of a decision, built from the state of the run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from olprouting.engine.state import BY_TIME
 from olprouting.engine.worker_kernels import list_residents
 from olprouting.instances.request_curves import Kernel
-from olprouting.policies.device_view import NO_LIMIT_TOKENS, DeviceView
+from olprouting.policies.worker_view import NO_LIMIT_TOKENS, WorkerView
 
 if TYPE_CHECKING:
     from olprouting.engine.state import Rules, State
     from olprouting.policies.view import View
 
 
-def device_view(rules: Rules, state: State, view: View) -> DeviceView:
+def worker_view(rules: Rules, state: State, view: View) -> WorkerView:
     """Return the residents of every worker and what is forecast of them."""
     waiting = state.requests[view.waiting_requests]
     rows = list_residents(state.requests, state.workers)
@@ -25,7 +25,7 @@ def device_view(rules: Rules, state: State, view: View) -> DeviceView:
     age = state.workers["own_iteration"][worker] - residents["began"]
     arrival = "arrival_s" if rules.release_mode == BY_TIME else "release_s"
     limit = state.workers["kv_limit"] if rules.kv_limited else NO_LIMIT_TOKENS
-    return DeviceView(
+    return WorkerView(
         clock_s=float(state.now["clock_s"][0]),
         slots=state.workers["slots"].copy(),
         kv_tokens=np.full(len(state.workers), limit),

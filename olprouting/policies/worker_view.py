@@ -18,7 +18,7 @@ NO_LIMIT_TOKENS: Final = 2**52
 """The KV limit of a worker that has none: never in the way, and exact in double precision."""
 
 
-class DeviceResiduals(NamedTuple):
+class WorkerResiduals(NamedTuple):
     """Room on the workers, from the current period on.
 
     Attributes
@@ -35,7 +35,7 @@ class DeviceResiduals(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceView:
+class WorkerView:
     """The real state of the workers at a decision, with forecasts of what is left.
 
     Parameters
@@ -81,13 +81,13 @@ class DeviceView:
     age_offset: int
     block_tokens: int
 
-    def residuals(self, periods: int) -> DeviceResiduals:
+    def residuals(self, periods: int) -> WorkerResiduals:
         """Return the slots and KV tokens left in the current and the next `periods` - 1 periods."""
         from olprouting.policies.residual_kernels import residuals
 
-        devices = len(self.slots)
-        require_memory(f"{shown(periods)} periods of {devices} devices", 48 * devices * periods)
-        return DeviceResiduals(
+        workers = len(self.slots)
+        require_memory(f"{shown(periods)} periods of {workers} workers", 48 * workers * periods)
+        return WorkerResiduals(
             *residuals(
                 self.slots,
                 self.kv_tokens,

@@ -1,4 +1,4 @@
-"""What the experiments on bid prices have in common: devices with KV limits, and requests."""
+"""What the experiments on bid prices have in common: workers with KV limits, and requests."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PricedDevices:
-    """Devices and their limits, the same for every rule.
+class PricedWorkers:
+    """Workers and their limits, the same for every rule.
 
     Parameters
     ----------
@@ -24,22 +24,22 @@ class PricedDevices:
         A name or a file that `olprouting.resolve` knows.
     noise
         Spread of forecast lengths.
-    devices, slots, kv_tokens
-        How many devices, and the slots and KV tokens of each.
+    workers, slots, kv_tokens
+        How many workers, and the slots and KV tokens of each.
     """
 
     trace: str = "azure-2023-conv-like"
     noise: float = 0.2
-    devices: int = 4
+    workers: int = 4
     slots: int = 29
     kv_tokens: int = 30_000
 
     @property
     def cluster(self) -> olp.Cluster:
-        """The devices."""
+        """The workers."""
         step = olp.StepTime.preset("llama-2-7b-a100-tp1", self.slots)
         return olp.Cluster.homogeneous(
-            self.devices, self.slots, kv_tokens=self.kv_tokens, step_time=step
+            self.workers, self.slots, kv_tokens=self.kv_tokens, step_time=step
         )
 
     def requests_of(self, seed: int, count: int, rows: Callable[[int], np.ndarray]) -> olp.Trace:
