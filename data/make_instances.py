@@ -203,7 +203,7 @@ def run(
     slots: list[int],
     kv_tokens: list[int],
     profile: str = "azure-2023-conv-like",
-    kernel: str = "decode",
+    batching: str = "decode",
 ) -> HindsightProblem:
     """Return requests that arrive uniformly in the first two thirds of the periods."""
     rng = np.random.default_rng(seed)
@@ -218,8 +218,8 @@ def run(
         periods=periods,
         t1=400,
         t2=49,
-        kernel=kernel,
-        age_offset=0 if kernel == "mixed" else 1,
+        batching=batching,
+        age_offset=0 if batching == "mixed" else 1,
     )
 
 
@@ -301,7 +301,7 @@ def library() -> list[Made]:
         ("latency", 215), ("throughput", 216), ("throughput-only", 217),
     ):  # fmt: skip
         add(f"period-{weights}", "azure-like", "medium", seed, period, weights=weights, **usual)
-    add("period-mixed", "azure-like", "medium", 221, period, weights="latency", kernel="mixed",
+    add("period-mixed", "azure-like", "medium", 221, period, weights="latency", batching="mixed",
         **usual)  # fmt: skip
     add("period-burstgpt", "burstgpt-like", "medium", 222, period, weights="tail-latency",
         profile="burstgpt-like", **usual)  # fmt: skip
@@ -311,7 +311,7 @@ def library() -> list[Made]:
     add("hindsight-tiny", "azure-like", "tiny", 301, run, weights="tail-latency", requests=6,
         periods=30, slots=[2], kv_tokens=[6000])  # fmt: skip
     add("hindsight-tiny-mixed", "azure-like", "tiny", 302, run, weights="latency", requests=8,
-        periods=40, slots=[2, 1], kv_tokens=[6000, 4000], kernel="mixed")  # fmt: skip
+        periods=40, slots=[2, 1], kv_tokens=[6000, 4000], batching="mixed")  # fmt: skip
     for weights, seed in (("tail-latency", 311), ("requests", 312), ("throughput", 313)):
         add(f"hindsight-{weights}", "azure-like", "medium", seed, run, weights=weights,
             requests=60, periods=300, slots=[6] * 3, kv_tokens=[8000] * 3)  # fmt: skip
@@ -364,13 +364,13 @@ def size_of(instance: Instance) -> dict[str, Any]:
             "workers": len(instance.slots),
             "requests": len(instance),
             "periods": instance.periods,
-            "kernel": instance.kernel,
+            "batching": instance.batching,
         }
     return {
         "workers": instance.workers,
         "waiting": instance.waiting,
         "periods": instance.remaining,
-        "kernel": str(instance.kernel),
+        "batching": str(instance.batching),
     }
 
 

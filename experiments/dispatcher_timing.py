@@ -1,8 +1,8 @@
 """Balance paper, section 6.4: how long a routing decision takes at G = 8 and R_max = 4.
 
-Every rule replays the same requests several times; each decision counts with its fastest
+Every policy replays the same requests several times; each decision counts with its fastest
 repetition, so that interruptions by other work leave little trace. A decision is the call of the
-compiled routing rule, projected loads given; the quantiles of single repetitions tell the noise.
+compiled routing policy, projected loads given; the quantiles of single repetitions tell the noise.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ import olprouting as olp
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-RULES = ("jsq", "br0", "brh")
+POLICIES = ("jsq", "br0", "brh")
 
 
 def decision_times(
-    trace: olp.Trace, rule: str, slots: int, options: olp.PolicyOptions
+    trace: olp.Trace, policy: str, slots: int, options: olp.PolicyOptions
 ) -> npt.NDArray[np.float64]:
     """Return the seconds of every decision of a run at G = 8, in order."""
     taken: list[float] = []
     olp.simulate(
         trace,
         olp.Cluster.homogeneous(8, slots, step_time=olp.StepTime.preset("balance-authors", slots)),
-        olp.make_policy(rule, 8, options),
+        olp.make_policy(policy, 8, options),
         backlog=32,
         on_decision=lambda event: taken.append(event.dispatch_s),
     )
@@ -38,7 +38,7 @@ def decision_times(
 
 
 def timing(trace: olp.Trace, slots: int, repetitions: int, horizon: int = 80) -> pd.DataFrame:
-    """Time every rule.
+    """Time every policy.
 
     Parameters
     ----------
@@ -47,31 +47,31 @@ def timing(trace: olp.Trace, slots: int, repetitions: int, horizon: int = 80) ->
     slots
         Slots per worker.
     repetitions
-        Runs per rule, >= 1; rules take turns.
+        Runs per policy, >= 1; policies take turns.
     horizon
         Lookahead of BR-H.
 
     Returns
     -------
     DataFrame
-        A row per rule: ``decisions``; ``median_ms``, ``mean_ms`` and ``p99_ms`` over decisions of
+        A row per policy: ``decisions``; ``median_ms``, ``mean_ms`` and ``p99_ms`` over decisions of
         the fastest repetition of each; ``single_median_low_ms`` and ``single_median_high_ms``, the
         smallest and largest median of a single repetition.
     """
     options = olp.PolicyOptions(horizon=horizon, r_max=4)
-    taken: dict[str, list[npt.NDArray[np.float64]]] = {rule: [] for rule in RULES}
-    for rule in RULES:
-        decision_times(trace.head(100), rule, slots, options)  # compiles
+    taken: dict[str, list[npt.NDArray[np.float64]]] = {policy: [] for policy in POLICIES}
+    for policy in POLICIES:
+        decision_times(trace.head(100), policy, slots, options)  # compiles
     for _ in range(repetitions):
-        for rule in RULES:
-            taken[rule].append(1000 * decision_times(trace, rule, slots, options))
+        for policy in POLICIES:
+            taken[policy].append(1000 * decision_times(trace, policy, slots, options))
     rows = []
-    for rule, runs in taken.items():
+    for policy, runs in taken.items():
         fastest = np.min(runs, axis=0)
         medians = [float(np.median(run)) for run in runs]
         rows.append(
             {
-                "policy": rule,
+                "policy": policy,
                 "decisions": len(fastest),
                 "median_ms": float(np.median(fastest)),
                 "mean_ms": float(fastest.mean()),
@@ -90,7 +90,7 @@ def main(
     reduced: Annotated[bool, typer.Option("--reduced", help="Small, in seconds.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for the table.")] = Path("results"),
 ) -> None:
-    """Time all rules on 8,000 requests and 72 slots per worker, 7 times each."""
+    """Time all policies on 8,000 requests and 72 slots per worker, 7 times each."""
     requests, slots, repetitions = (200, 12, 2) if reduced else (8000, 72, 7)
     whole = olp.resolve(trace)
     table = timing(whole.head(min(requests, len(whole))), slots, repetitions)

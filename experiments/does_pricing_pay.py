@@ -1,4 +1,4 @@
-"""Does pricing pay? Bid prices against plain rules at equal limits, and one cause at a time.
+"""Does pricing pay? Bid prices against plain policies at equal limits, and one cause at a time.
 
 Every case is compared with round robin on the same requests, by the same reward and up to the same
 period T. Intervals are Student's t over seeds, paired where differences are shown.
@@ -65,12 +65,12 @@ class Setting(PricedWorkers):
 
 @dataclass(frozen=True)
 class Case:
-    """One row: a rule, and what is changed against the common setting.
+    """One row: a policy, and what is changed against the common setting.
 
     Parameters
     ----------
     name, policy
-        What the row is called, and its rule.
+        What the row is called, and its policy.
     period, learning
         Changes of `PeriodOptions` and `BidPriceOptions`.
     noise

@@ -1,10 +1,10 @@
-"""What proven optima teach about a trace: routing rules beside the exact policy, in the loop.
+"""What proven optima teach about a trace: routing policies beside the exact policy, in the loop.
 
-Each rule replays the same requests (all known in order, a backlog kept visible, all lengths known).
-The exact policy solves every decision; those it cannot prove within the limit are counted. Then
-all rules answer the same states, those of BR-0's run, and each answer is valued by the myopic
-program and by the one with lookahead: what a rule is worth by either objective, without runs that
-drift apart.
+Each policy replays the same requests (all known in order, a backlog kept visible, all lengths
+known). The exact policy solves every decision; those it cannot prove within the limit are counted.
+Then all policies answer the same states, those of BR-0's run, and each answer is valued by the
+myopic program and by the one with lookahead: what a policy is worth by either objective, without
+runs that drift apart.
 
 A run of N requests ends with iterations in which nothing is left to admit and loads drain as they
 may. They are up to half of a short run, so means are told for them and for the others apart.
@@ -60,15 +60,15 @@ REDUCED = Setting(workers=(2, 3), slots=6, backlog=6, horizon=6, seeds=2, sample
 
 @dataclass(frozen=True)
 class Case:
-    """A rule and what it looks at; beta is None where the rule has none, or the paper's."""
+    """A policy and what it looks at; beta is None where the policy has none, or the paper's."""
 
     name: str
-    rule: str
+    policy_name: str
     gamma: float | None = None
     beta_is_workers: bool = False
 
     def policy(self, workers: int, setting: Setting) -> Policy:
-        """Return the rule for a number of workers."""
+        """Return the policy for a number of workers."""
         options = olp.PolicyOptions(
             horizon=0 if self.gamma is None else setting.horizon,
             gamma=self.gamma or 1.0,
@@ -76,7 +76,7 @@ class Case:
         )
         if self.beta_is_workers:
             options = replace(options, beta=float(workers))
-        return olp.make_policy(self.rule, workers, options)
+        return olp.make_policy(self.policy_name, workers, options)
 
 
 CASES = (
@@ -93,9 +93,9 @@ CASES = (
 
 
 def run_case(trace: olp.Trace, workers: int, case: Case, setting: Setting) -> dict[str, object]:
-    """Run one rule; return mean imbalance, mean visible prompt, proofs and seconds.
+    """Run one policy; return mean imbalance, mean visible prompt, proofs and seconds.
 
-    Rules without solver are run with several seeds of their ties, the exact policy with one.
+    Policies without solver are run with several seeds of their ties, the exact policy with one.
 
     Raises
     ------
@@ -103,7 +103,7 @@ def run_case(trace: olp.Trace, workers: int, case: Case, setting: Setting) -> di
         If a run was interrupted, for half a run has another mean.
     """
     cluster = olp.Cluster.homogeneous(workers, setting.slots)
-    exact = case.rule == "exact"
+    exact = case.policy_name == "exact"
     seeds = 1 if exact else setting.seeds
     means, started_s = [], time.perf_counter()
     waiting: list[float] = []
@@ -132,7 +132,7 @@ def run_case(trace: olp.Trace, workers: int, case: Case, setting: Setting) -> di
         policy, mean = run(seed, watch if exact else None)
         means.append(mean)
     wall_s = (time.perf_counter() - started_s) / seeds
-    if not exact:  # who watches a compiled rule slows it down
+    if not exact:  # who watches a compiled policy slows it down
         run(0, watch)
     average, deviation = np.mean(means, axis=0), np.std(means, axis=0, ddof=min(1, seeds - 1))
     row: dict[str, object] = {
@@ -179,7 +179,7 @@ def _proofs(policy: ExactPolicy) -> dict[str, object]:
 def runs(
     trace: olp.Trace, cases: tuple[Case, ...], setting: Setting, advance: OnProgress
 ) -> Iterator[dict[str, object]]:
-    """Yield a row per rule and number of workers; compilation is not timed."""
+    """Yield a row per policy and number of workers; compilation is not timed."""
     total = len(setting.workers) * len(cases)
     for number, workers in enumerate(setting.workers):
         for place, case in enumerate(cases):
@@ -202,7 +202,7 @@ def captured(table: pd.DataFrame, column: str) -> pd.Series:
 
 
 def same_states(trace: olp.Trace, workers: int, setting: Setting) -> pd.DataFrame:
-    """Return the value of every rule's answer to the same states, drawn from a run of BR-0.
+    """Return the value of every policy's answer to the same states, drawn from a run of BR-0.
 
     ``myopic_tokens`` is the imbalance of the present iteration; ``window_tokens`` the value by the
     program with lookahead (gamma = 0.86), over the sum of its weights: a mean imbalance as well.
@@ -245,7 +245,7 @@ def same_states(trace: olp.Trace, workers: int, setting: Setting) -> pd.DataFram
 
 
 def plot(table: pd.DataFrame) -> Figure:
-    """Draw mean imbalance until the last admission and over the whole run, per rule and G."""
+    """Draw mean imbalance until the last admission and over the whole run, per policy and G."""
     ax = axes_or_new(None)
     names = list(dict.fromkeys(table.case))
     for workers, group in table.groupby("workers"):
@@ -262,7 +262,7 @@ def plot(table: pd.DataFrame) -> Figure:
     ax.set_yticks(range(len(names)), names)
     ax.invert_yaxis()
     ax.set_xlabel(f"mean {labelled('imbalance_tokens')}")
-    ax.set_title("Rules and exact policies on the same requests")
+    ax.set_title("Policies and exact policies on the same requests")
     ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.0, 0.5))
     figure: Figure = ax.figure
     figure.set_size_inches(9, 3.8)
@@ -273,12 +273,12 @@ def main(
     trace: Annotated[str, typer.Option(help="A file or a name.")] = "azure-2023-conv-like",
     requests: Annotated[int, typer.Option(min=1, help="First requests of the trace.")] = 2000,
     workers: Annotated[list[int] | None, typer.Option(min=2, help="G, repeatable.")] = None,
-    only: Annotated[list[str] | None, typer.Option(help="Rules by name, repeatable.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Policies by name, repeatable.")] = None,
     time_limit: Annotated[float, typer.Option(min=0.0, help="Seconds per decision.")] = 1.0,
     out: Annotated[Path | None, typer.Option(help="Folder for tables and figure.")] = None,
     reduced: Annotated[bool, typer.Option("--reduced", help="Tiny, in seconds.")] = False,
 ) -> None:
-    """Run every rule on a trace; after Ctrl-C, or at any moment, finished rows are kept."""
+    """Run every policy on a trace; after Ctrl-C, or at any moment, finished rows are kept."""
     setting = REDUCED if reduced else Setting()
     setting = replace(setting, workers=tuple(workers or setting.workers), time_limit_s=time_limit)
     cases = tuple(case for case in CASES if only is None or case.name in only)

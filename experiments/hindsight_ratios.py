@@ -1,9 +1,9 @@
-"""Certified ratios: how far from hindsight routing rules are, and how soon the bound is known.
+"""Certified ratios: how far from hindsight routing policies are, and how soon the bound is known.
 
 For each reward the bound of any router on a trace and a schedule close to it are found, and every
-rule runs on the same requests and workers. A rule's certified ratio is the reward of its starts
+policy runs on the same requests and workers. A policy's certified ratio is the reward of its starts
 over the bound. Starts of requests that were preempted do not count: they used more than a start
-of the bound's program does. Rules with ``reserve`` set aside the KV tokens of prompt and whole
+of the bound's program does. Policies with ``reserve`` set aside the KV tokens of prompt and whole
 output on admission, so that nothing is preempted and all counts.
 
 BR-0 and BR-H are not here: they weigh loads, and know no KV limits.
@@ -27,7 +27,7 @@ from olprouting.errors import InputError
 from olprouting.hindsight import certified_ratio, hindsight
 from olprouting.instances import WEIGHT_SETS
 from olprouting.plots.axes import axes_or_new, colour
-from olprouting.policies.period_rule import PastLastPeriodWarning
+from olprouting.policies.period_policy import PastLastPeriodWarning
 from olprouting.price_report import collected_reward
 from olprouting.traces import poisson_by_period, profile_names
 
@@ -87,7 +87,7 @@ REDUCED = Setting(
 
 @dataclass(frozen=True)
 class Case:
-    """A rule, and how KV tokens are set aside for those it starts."""
+    """A policy, and how KV tokens are set aside for those it starts."""
 
     name: str
     policy: str
@@ -136,7 +136,7 @@ def hindsight_of(
 def run_case(
     trace: olp.Trace, case: Case, found: HindsightResult, setting: Setting, seed: int
 ) -> dict[str, object]:
-    """Run one rule; return what it collected, and its certified ratio.
+    """Run one policy; return what it collected, and its certified ratio.
 
     Raises
     ------
@@ -167,7 +167,7 @@ def run_case(
         "case": case.name,
         "ratio": ratio.ratio,
         "reward_counted": ratio.reward,
-        "reward_of_all_starts": collected_reward(run, period, problem.kernel),
+        "reward_of_all_starts": collected_reward(run, period, problem.batching),
         "started_counted": ratio.started,
         "preempted": ratio.preempted,
         "run_s": time.perf_counter() - began,
@@ -175,7 +175,7 @@ def run_case(
 
 
 def described(found: HindsightResult, weights: str, seed: int) -> dict[str, object]:
-    """Return the columns that all rules of one bound share."""
+    """Return the columns that all policies of one bound share."""
     return {
         "weights": weights,
         "seed": seed,
@@ -193,7 +193,7 @@ def described(found: HindsightResult, weights: str, seed: int) -> dict[str, obje
 def runs(
     traces: list[olp.Trace], setting: Setting, advance: OnProgress
 ) -> Iterator[tuple[HindsightResult, list[dict[str, object]]]]:
-    """Yield every bound with the rows of its rules; the trace's place in the list is its seed.
+    """Yield every bound with the rows of its policies; the trace's place in the list is its seed.
 
     Raises
     ------
@@ -242,7 +242,7 @@ def passed(closing: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
-    """Return mean shares of the bound, a row per rule and a column per weights.
+    """Return mean shares of the bound, a row per policy and a column per weights.
 
     The schedule's share comes first: what is between it and 100% is not known to be possible.
     """
@@ -252,7 +252,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def plot_ratios(table: pd.DataFrame) -> Figure:
-    """Draw bound, schedule and rules as bars, in percent of the bound; one panel per weights."""
+    """Draw bound, schedule and policies as bars, in percent of the bound; one panel per weights."""
     from matplotlib.figure import Figure
 
     sets = list(dict.fromkeys(table["weights"]))
@@ -326,7 +326,7 @@ def main(
     out: Annotated[Path | None, typer.Option(help="Folder for tables and figures.")] = None,
     reduced: Annotated[bool, typer.Option("--reduced", help="Tiny, in seconds.")] = False,
 ) -> None:
-    """Bound the reward and run the rules; after Ctrl-C, or at any moment, what is done is kept."""
+    """Bound the reward and run the policies; what is done is kept, after Ctrl-C too."""
     setting = REDUCED if reduced else replace(Setting(), time_limit_s=time_limit, gap=gap)
     requests = 40 if reduced else requests
     rows: list[dict[str, object]] = []
@@ -335,9 +335,9 @@ def main(
         traces = [workload(trace, requests, setting.rate, seed) for seed in range(seeds)]
         warm_up(setting)
         with progress_bar() as advance:
-            for found, of_rules in runs(traces, setting, advance):
-                weights, seed = str(of_rules[0]["weights"]), int(str(of_rules[0]["seed"]))
-                rows += of_rules
+            for found, of_policies in runs(traces, setting, advance):
+                weights, seed = str(of_policies[0]["weights"]), int(str(of_policies[0]["seed"]))
+                rows += of_policies
                 closing.append(history(found, weights, seed))
                 typer.echo(f"{weights}, seed {seed}: {found.wall_s:.1f} s", err=True)
                 if out is not None:

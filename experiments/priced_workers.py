@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PricedWorkers:
-    """Workers and their limits, the same for every rule.
+    """Workers and their limits, the same for every policy.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Bid-price paper, Table 2: the arrival rate rises at half time and no rule is told.
+"""Bid-price paper, Table 2: the arrival rate rises at half time and no policy is told.
 
 Poisson arrivals switch from one rate per period to a higher one in the middle of the run. The
-bid-price rule runs with and without its rate guard, which drops history from before a significant
+bid-price policy runs with and without its rate guard, which drops history from before a significant
 increase. All else, and what is not published, is as in slo_weights.toml.
 """
 
@@ -37,7 +37,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class Setting(PricedWorkers):
-    """What all rules have in common.
+    """What all policies have in common.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ class Setting(PricedWorkers):
     guard_window: int = 100
 
 
-def rules(setting: Setting) -> dict[str, tuple[str, olp.BidPriceOptions]]:
-    """Return name, rule and options of price learning of every row."""
+def policies(setting: Setting) -> dict[str, tuple[str, olp.BidPriceOptions]]:
+    """Return name, policy and options of price learning of every row."""
     plain = olp.BidPriceOptions()
     learned = {
         "bid-price": plain,
@@ -94,20 +94,20 @@ def workload(setting: Setting, seed: int) -> olp.Trace:
 
 
 def run_seed(setting: Setting, seed: int) -> pd.DataFrame:
-    """Run all rules on the requests of one seed.
+    """Run all policies on the requests of one seed.
 
     Returns
     -------
     DataFrame
-        A row per rule: ``policy``, ``seed``, ``requests``, ``unfinished``, ``alarms`` of the rate
+        A row per policy: ``policy``, ``seed``, ``requests``, ``unfinished``, ``alarms`` of the rate
         guard (periods since which it kept history), and the metrics.
     """
     trace = workload(setting, seed)
     period = olp.PeriodOptions(periods=setting.periods)
     rows = []
-    for name, (rule, learning) in rules(setting).items():
+    for name, (policy_name, learning) in policies(setting).items():
         policy = olp.make_policy(
-            rule, setting.workers, olp.PolicyOptions(period=period, bid_price=learning)
+            policy_name, setting.workers, olp.PolicyOptions(period=period, bid_price=learning)
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # unfinished requests have a column
@@ -135,7 +135,7 @@ def main(
     seeds: Annotated[int, typer.Option(min=2, help="How many seeds.")] = 10,
     out: Annotated[Path, typer.Option(help="Folder for tables.")] = Path("results"),
 ) -> None:
-    """Run all rules over seeds; tables are renewed after each seed from the second on."""
+    """Run all policies over seeds; tables are renewed after each seed from the second on."""
     setting = Setting(trace=trace)
     if reduced:
         setting, seeds = replace(setting, arrival_periods=80, periods=400, workers=1), 2

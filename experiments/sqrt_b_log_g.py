@@ -1,4 +1,4 @@
-"""How imbalance grows with B and G: FCFS rules, IO_0 and BalanceRoute beside the theorem.
+"""How imbalance grows with B and G: FCFS policies, IO_0 and BalanceRoute beside the theorem.
 
 Balance paper (arXiv 2601.17855), section 4: prompts uniform on {1..s}, decode lengths Geometric(p),
 requests released in batches that meet the supply condition. Every number is a mean over iterations

@@ -55,19 +55,19 @@ def run_window(
     """Return one row per case: mean imbalance of the same requests, over seeds of tie-breaks."""
     cluster = olp.Cluster.homogeneous(workers, slots)
     policies = {
-        rule: olp.make_policy(rule, workers, olp.PolicyOptions(horizon=HORIZON))
-        for rule in ("br0", "brh")
+        policy: olp.make_policy(policy, workers, olp.PolicyOptions(horizon=HORIZON))
+        for policy in ("br0", "brh")
     }
     known: dict[str, Forecast] = {
         name: olp.make_forecast(name, past, horizon=HORIZON)
         for name in ("oracle", "noisy:0.2", *LEARNING)
     }
 
-    def imbalance(rule: str, name: str, projection: str, seed: int) -> float:
+    def imbalance(policy: str, name: str, projection: str, seed: int) -> float:
         result = olp.simulate(
             run,
             cluster,
-            policies[rule],
+            policies[policy],
             backlog=32,
             forecast=known.get(name),
             projection="cutoff" if projection == "-" else projection,
@@ -76,20 +76,20 @@ def run_window(
         return result.metrics.mean_imbalance_tokens
 
     rows = [(*case, np.mean([imbalance(*case, seed) for seed in range(seeds)])) for case in CASES]
-    return pd.DataFrame(rows, columns=["rule", "forecast", "projection", "imbalance_tokens"])
+    return pd.DataFrame(rows, columns=["policy", "forecast", "projection", "imbalance_tokens"])
 
 
 def summarise(runs: pd.DataFrame) -> pd.DataFrame:
     """Return mean imbalance per case, and its difference to BR-H with the oracle, by window."""
     table = runs.pivot_table(
-        index="window", columns=["rule", "forecast", "projection"], values="imbalance_tokens"
+        index="window", columns=["policy", "forecast", "projection"], values="imbalance_tokens"
     )
     rows = []
     for case in CASES:
         difference = table[case] - table["brh", BASELINE, "-"]
         rows.append(
             {
-                "rule": case[0],
+                "policy": case[0],
                 "forecast": case[1],
                 "projection": case[2],
                 "windows": len(table),
@@ -111,7 +111,7 @@ def plot(summary: pd.DataFrame) -> Figure:
     """Draw mean imbalance per case with its interval."""
     ax = axes_or_new(None)
     labels = [
-        f"{row.rule}, {row.forecast}" + ("" if row.projection == "-" else f", {row.projection}")
+        f"{row.policy}, {row.forecast}" + ("" if row.projection == "-" else f", {row.projection}")
         for row in summary.itertuples()
     ]
     ax.errorbar(

@@ -1,4 +1,4 @@
-"""Routing of LLM requests to decode workers: exact models, fast rules, and the gap between them.
+"""Routing of LLM requests to decode workers: exact models, fast policies, and the gap between them.
 
 The names stand in ``__init__.pyi`` and are loaded when first used, so that
 ``import olprouting as olp`` is quick.

@@ -37,7 +37,7 @@ class SolverUnavailableError(InputError):
 
 
 class PolicyError(InputError):
-    """A routing rule that failed in the middle of a run; the message says where."""
+    """A routing policy that failed in the middle of a run; the message says where."""
 
 
 class NotWrittenError(InputError):

@@ -24,8 +24,8 @@ from olprouting.traces import poisson_by_period
 
 PERIOD = PeriodOptions(periods=40, t1=30, t2=6)
 OPTIONS = PolicyOptions(horizon=4, r_max=3, period=PERIOD, ties="index")
-RULES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh", "exact")
-PERIOD_RULES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh", "exact")
+PERIOD_POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
 STEPS = StepTime(1.0, 0.01)
 ROOMY = Cluster([3, 3], step_time=STEPS)
 NARROW = Cluster([3, 3], kv_tokens=[90, 90], step_time=STEPS)
@@ -44,9 +44,9 @@ def flat(table: pd.DataFrame) -> list[float]:
     return table.drop(columns=measured).to_numpy(float).ravel().tolist()
 
 
-def run(rule: str, cluster: Cluster = ROOMY, **arguments: Any) -> list[float]:
+def run(policy: str, cluster: Cluster = ROOMY, **arguments: Any) -> list[float]:
     """What a run leaves behind."""
-    result = simulate(requests(18), cluster, make_policy(rule, 2, OPTIONS), seed=3, **arguments)
+    result = simulate(requests(18), cluster, make_policy(policy, 2, OPTIONS), seed=3, **arguments)
     metrics = pd.DataFrame([result.metrics.to_row()]).select_dtypes("number")
     return flat(result.to_frame()) + flat(metrics)
 
@@ -73,14 +73,14 @@ def best_schedule() -> list[float]:
 
 
 def numbers() -> dict[str, Any]:
-    """Results of every question and rule that rests on kernels, small."""
+    """Results of every question and policy that rests on kernels, small."""
     gaps = measure_gaps(
         requests(18), ROOMY, ("jsq", "brh"), options=OPTIONS, decisions=3, backlog=None
     )
     prices = measure_prices(requests(18), NARROW, ("jsq",), options=OPTIONS, sample=4)
     return {
-        **{rule: run(rule) for rule in RULES},
-        **{rule: run(rule, NARROW) for rule in PERIOD_RULES},
+        **{policy: run(policy) for policy in POLICIES},
+        **{policy: run(policy, NARROW) for policy in PERIOD_POLICIES},
         "independent": run("jsq", clock="independent"),
         "noisy": run("brh", forecast=NoisyOracle(), refresh="horizon"),
         "expected": run("brh", forecast=KaplanMeier(), projection="expected"),

@@ -22,7 +22,7 @@ def interval(values: pd.Series | np.ndarray, level: float = LEVEL) -> tuple[floa
 
 
 def summarise(runs: pd.DataFrame, setting: Setting) -> pd.DataFrame:
-    """Return a row per size and rule: intervals, the exact value of FCFS rules, and proofs."""
+    """Return a row per size and policy: intervals, the exact value of FCFS policies, and proofs."""
     rows = []
     for cell, at_cell in runs.groupby(CELL):
         exact = stationary_imbalance(setting.largest_prompt_tokens, *cell)
@@ -59,8 +59,8 @@ def exponents(runs: pd.DataFrame, setting: Setting) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per FCFS rule and one for the exact values, at the p with most values of G: ``a`` and
-        ``b`` with t intervals over seeds.
+        A row per FCFS policy and one for the exact values, at the p with most values of G: ``a``
+        and ``b`` with t intervals over seeds.
     """
     p = max(setting.workers, key=lambda pair: len(pair[1]))[0]
     at_p = runs[runs.p == p]
@@ -97,7 +97,7 @@ def _complete(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def slopes(runs: pd.DataFrame) -> pd.DataFrame:
-    """Fit d log I / d log B for each p, G and rule, over all B and over the larger half of them.
+    """Fit d log I / d log B for each p, G and policy, over all B and over the larger half of them.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def against_exact(runs: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        A row per p, G and BalanceRoute rule: ``excess`` with its t interval over seeds.
+        A row per p, G and BalanceRoute policy: ``excess`` with its t interval over seeds.
     """
     key = [*CELL, "seed"]
     exact = runs[runs.policy == EXACT].set_index(key).imbalance_tokens
@@ -152,7 +152,7 @@ class Agreement:
     widened_inside
         How many do if widened so that all do with probability at least `LEVEL` (Bonferroni).
     deviation
-        Relative deviation averaged over sizes and rules, with its t interval over seeds.
+        Relative deviation averaged over sizes and policies, with its t interval over seeds.
     """
 
     intervals: int
@@ -162,7 +162,7 @@ class Agreement:
 
 
 def agreement(runs: pd.DataFrame, summary: pd.DataFrame, level: float = LEVEL) -> Agreement:
-    """Compare FCFS rules with the exact values; `level` is of the pooled deviation."""
+    """Compare FCFS policies with the exact values; `level` is of the pooled deviation."""
     rows = summary[summary.policy.isin(FCFS)]
     exact = rows.exact_fcfs_tokens
     inside = (rows.low_tokens <= exact) & (exact <= rows.high_tokens)

@@ -1,4 +1,4 @@
-"""The figure: growth of FCFS rules, all rules at one G, and IO_0 per worker."""
+"""The figure: growth of FCFS policies, all policies at one G, and IO_0 per worker."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def draw(summary: pd.DataFrame, setting: Setting) -> Figure:
-    """Draw growth of FCFS rules, all rules at one G, and IO_0 per worker for each p."""
+    """Draw growth of FCFS policies, all policies at one G, and IO_0 per worker for each p."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11, 8), layout="constrained")
-    growth, rules, *flat = figure.subplots(2, 2).flat
+    growth, policies, *flat = figure.subplots(2, 2).flat
     p, many = max(setting.workers, key=lambda pair: len(pair[1]))
     _draw_growth(summary[summary.p == p], setting, growth)
-    _draw_rules(summary[(summary.p == p) & (summary.workers == many[len(many) // 2])], rules)
+    _draw_policies(summary[(summary.p == p) & (summary.workers == many[len(many) // 2])], policies)
     for ax, at_p in zip(flat, sorted({p for p, _ in setting.workers}), strict=False):
         _draw_flatness(summary[(summary.p == at_p) & (summary.policy == EXACT)], setting, ax)
-    for ax in (growth, rules, *flat):
+    for ax in (growth, policies, *flat):
         ax.set(xlabel="slots per worker B", ylabel="imbalance per worker I / G (tokens)")
         ax.set(xscale="log", yscale="log", xticks=setting.slots, xticklabels=setting.slots)
         ax.tick_params(axis="x", which="minor", bottom=False)
@@ -55,7 +55,7 @@ def _draw_growth(rows: pd.DataFrame, setting: Setting, ax: Axes) -> None:
     ax.set_title(f"FCFS: simulated (points), exact (lines), p={rows.p.iloc[0]:g}")
 
 
-def _draw_rules(rows: pd.DataFrame, ax: Axes) -> None:
+def _draw_policies(rows: pd.DataFrame, ax: Axes) -> None:
     from olprouting.plots.axes import colour
 
     for index, (policy, group) in enumerate(rows.groupby("policy", sort=False)):
@@ -66,7 +66,7 @@ def _draw_rules(rows: pd.DataFrame, ax: Axes) -> None:
     first = rows[rows.policy == FCFS[0]]
     exact = first.exact_fcfs_tokens / first.workers
     ax.plot(first.slots, exact, color="0.4", linewidth=1, label="FCFS, exact")
-    ax.set_title(f"All rules, p={rows.p.iloc[0]:g}, G={rows.workers.iloc[0]}")
+    ax.set_title(f"All policies, p={rows.p.iloc[0]:g}, G={rows.workers.iloc[0]}")
 
 
 def _draw_flatness(rows: pd.DataFrame, setting: Setting, ax: Axes) -> None:

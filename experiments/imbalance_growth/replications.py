@@ -1,4 +1,4 @@
-"""Runs: requests under a batched schedule that meets the supply condition, rule by rule."""
+"""Runs: requests under a batched schedule that meets the supply condition, policy by policy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def release_pattern(cell: Cell, setting: Setting) -> np.ndarray:
 
 
 def requests(cell: Cell, setting: Setting, iterations: int, seed: int) -> olp.Trace:
-    """Return the requests of one replication, which all rules share.
+    """Return the requests of one replication, which all policies share.
 
     The first batch is larger: n requests fill the slots, and n more, but at least `RESERVE`, are a
     reserve without which slots would stand empty before the pool has grown.
@@ -54,7 +54,7 @@ def requests(cell: Cell, setting: Setting, iterations: int, seed: int) -> olp.Tr
 
 
 def run(name: str, cell: Cell, setting: Setting, seed: int) -> dict[str, Any]:
-    """Run one rule on the requests of one seed.
+    """Run one policy on the requests of one seed.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def _proofs(results: list[olp.DecisionResult]) -> dict[str, float]:
 
 
 def run_cell(cell: Cell, setting: Setting) -> pd.DataFrame:
-    """Run all rules and seeds of one size; a row each."""
+    """Run all policies and seeds of one size; a row each."""
     return pd.DataFrame(
         [
             run(name, cell, setting, seed)

@@ -1,4 +1,4 @@
-"""Which sizes, rules and replications are run."""
+"""Which sizes, policies and replications are run."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Setting:
     slots
         Values of B.
     seeds, selecting_seeds, few_seeds
-        Replications of the FCFS rules; of the rules that select requests by their size; and of
-        these where there is much to do.
+        Replications of the FCFS policies; of the policies that select requests by their size; and
+        of these where there is much to do.
     warm_up, measured
         Iterations, in mean decode lengths 1/p.
     supply_margin
@@ -78,7 +78,7 @@ class Setting:
         return sorted(cells, key=lambda cell: -cell.admissions)
 
     def policies(self, cell: Cell) -> list[tuple[str, int]]:
-        """Return the rules run at a size, each with its number of seeds."""
+        """Return the policies run at a size, each with its number of seeds."""
         few = cell.admissions > self.many_admissions
         selecting = self.few_seeds if few else self.selecting_seeds
         chosen = [(name, self.seeds) for name in FCFS] + [("br0", selecting)]

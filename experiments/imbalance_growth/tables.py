@@ -26,11 +26,11 @@ def to_markdown(runs: pd.DataFrame, setting: Setting) -> str:
     found = agreement(runs, summary)
     mean, low, high = found.deviation
     parts = [
-        "## FCFS rules against the exact stationary value",
+        "## FCFS policies against the exact stationary value",
         (
             f"{found.inside} of {found.intervals} intervals (95%) contain the exact value, "
             f"{found.widened_inside} of {found.intervals} if widened to hold jointly (Bonferroni). "
-            "Relative deviation averaged over sizes and rules: "
+            "Relative deviation averaged over sizes and policies: "
             f"{mean:+.2%} [{low:+.2%}, {high:+.2%}]."
         ),
         "## I / G = c B^a (log G)^b",

@@ -53,7 +53,7 @@ HINDSIGHT_PROBLEM = r.fields(
         "periods": r.whole,
         "t1": r.number,
         "t2": r.number,
-        "kernel": r.KERNEL,
+        "batching": r.KERNEL,
         "age_offset": r.whole,
         "inclusive": r.flag,
     }
@@ -124,7 +124,7 @@ class ExactHindsight:
         if min(six) < 0:
             raise DoesNotHoldError("problem.weights: one is negative")
         terms = RewardTerms.of(
-            periods, given["kernel"], given["t1"], given["t2"], inclusive=given["inclusive"]
+            periods, given["batching"], given["t1"], given["t2"], inclusive=given["inclusive"]
         )
         return cls(
             tuple(arrival),

@@ -167,7 +167,7 @@ def _period(given: dict[str, Any]) -> ExactPeriod:
     k, T = given["period"], given["periods"]
     workers, requests = given["workers"], given["requests"]
     inclusive = given.get("inclusive", False)
-    terms = RewardTerms.of(T, given["kernel"], given["t1"], given["t2"], inclusive=inclusive)
+    terms = RewardTerms.of(T, given["batching"], given["t1"], given["t2"], inclusive=inclusive)
     weights = [Fraction(given["weights"][name]) for name in NAMES]
     offset = given.get("age_offset", 1 - terms.delay)
     slots, kv_tokens = (
@@ -196,7 +196,7 @@ PERIOD = r.made(
             "schema": r.text,
             "period": r.whole,
             "periods": r.whole,
-            "kernel": r.KERNEL,
+            "batching": r.KERNEL,
             "weights": r.WEIGHTS,
             "t1": r.number,
             "t2": r.number,

@@ -43,11 +43,11 @@ class RewardTerms:
 
     @classmethod
     def of(
-        cls, periods: int, kernel: str, t1: Number, t2: Number, *, inclusive: bool
+        cls, periods: int, batching: str, t1: Number, t2: Number, *, inclusive: bool
     ) -> RewardTerms:
         """Return the terms with thresholds t1 and t2, themselves rewarded if `inclusive`."""
         end, first = (floor(t) if inclusive else ceil(t) - 1 for t in (t1, t2))
-        return cls(periods, 1 if kernel == "mixed" else 0, end, first)
+        return cls(periods, 1 if batching == "mixed" else 0, end, first)
 
     def reward(
         self, weights: Sequence[Fraction], decode: int, arrival: int, start: int

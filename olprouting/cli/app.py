@@ -28,7 +28,7 @@ BAD_INPUT = 2
 
 app = typer.Typer(
     name="olprouting",
-    help="Route LLM requests to decode workers: exact models, fast rules, and the gap between.",
+    help="Route LLM requests to decode workers: exact models, fast policies, and the gap between.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

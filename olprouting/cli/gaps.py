@@ -1,4 +1,4 @@
-"""`olprouting gaps`: how far each routing rule is from the proven optimum."""
+"""`olprouting gaps`: how far each routing policy is from the proven optimum."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ CERTIFICATES = "certificates.jsonl"
 
 PoliciesOption = Annotated[
     str | None,
-    typer.Option(help="Comma-separated rules, or FILE.py:function; all built-in ones by default."),
+    typer.Option(
+        help="Comma-separated policies, or FILE.py:function; all built-in ones by default."
+    ),
 ]
 OutOption = Annotated[
     Path | None,
     typer.Option(help="Folder for tables, figure and certificates.", show_default=False),
 ]
-Rules = Annotated[
+PolicyChoices = Annotated[
     PolicyOptions,
     take(
         *("horizon", "beta", "gamma", "r_max", "s_greedy", "br_growth", "growth", "ties"),
@@ -52,7 +54,7 @@ def gaps(
     workload: o.RequestsReleased,
     cluster: Annotated[ClusterOptions, take("workers", "slots", "step_time")],
     policies: PoliciesOption = None,
-    rules: Rules,
+    policy_options: PolicyChoices,
     forecast: Annotated[ForecastOptions, take("forecast")],
     projecting: o.Projecting,
     judging: Judging,
@@ -60,7 +62,7 @@ def gaps(
     out: OutOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Run each rule on a trace, solve its decisions exactly, and report the gaps.
+    """Run each policy on a trace, solve its decisions exactly, and report the gaps.
 
     Without arguments: 2,000 requests drawn from the embedded profile of the Azure 2023
     conversation trace.
@@ -71,14 +73,14 @@ def gaps(
     from olprouting.gaps import DEFAULT_POLICIES, measure_gaps
 
     trace, history, backlog = o.load_workload(workload, seed)
-    known = make_forecast(forecast.name, history, horizon=rules.horizon, seed=seed)
+    known = make_forecast(forecast.name, history, horizon=policy_options.horizon, seed=seed)
     warn_if_interpreted()
     with progress_bar() as advance:
         report = measure_gaps(
             trace,
             cluster.cluster(),
             o.names(policies) or DEFAULT_POLICIES,
-            options=replace(rules, time_limit_s=judging.time_limit_s),
+            options=replace(policy_options, time_limit_s=judging.time_limit_s),
             backlog=backlog,
             forecast=known,
             **asdict(projecting),

@@ -59,7 +59,7 @@ KvOption = Annotated[int, option(ClusterOptions, "kv_tokens", help="KV tokens pe
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
-        help="Comma-separated rules to run on the same trace: bid-price, jsq, br0, ...",
+        help="Comma-separated policies to run on the same trace: bid-price, jsq, br0, ...",
         show_default=False,
     ),
 ]
@@ -179,10 +179,10 @@ def _rated(
     seed: int,
     advance: OnProgress,
 ) -> tuple[CertifiedRatio, float]:
-    """Run a rule; return its certified ratio and the reward of all its starts."""
+    """Run a policy; return its certified ratio and the reward of all its starts."""
     from olprouting.engine import KvOptions, simulate
     from olprouting.hindsight import certified_ratio
-    from olprouting.instances.request_curves import Kernel
+    from olprouting.instances.request_curves import Batching
     from olprouting.policies import make_policy
     from olprouting.price_report import collected_reward
 
@@ -197,7 +197,7 @@ def _rated(
     )
     if run.interrupted:
         raise KeyboardInterrupt
-    return certified_ratio(run, found), collected_reward(run, options.period, Kernel.DECODE)
+    return certified_ratio(run, found), collected_reward(run, options.period, Batching.DECODE)
 
 
 def _document(

@@ -33,12 +33,12 @@ def least_imbalance(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """Search for the run of least imbalance, from the best run of the rules on; print and save.
+    """Search for the run of least imbalance, from the best run of the policies on; print and save.
 
     Raises
     ------
     InputError
-        If a rule is not maximal, or the trace is too large to be searched.
+        If a policy is not maximal, or the trace is too large to be searched.
     KeyboardInterrupt
         After Ctrl-C, when what there is has been printed.
     """
@@ -82,7 +82,7 @@ def _maximal_policies(names: list[str], workers: int) -> list[Policy]:
         if not policy.maximal:
             raise InputError(
                 f"--policies: {policy.name} may leave a slot free while requests wait; the least "
-                "imbalance is that of rules that never do"
+                "imbalance is that of policies that never do"
             )
     return policies
 
@@ -150,5 +150,5 @@ def _print_ratios(found: ImbalanceResult, ratios: list[ImbalanceRatio]) -> None:
                 "-" if ratio.ratio is None else f"{ratio.ratio:.3f}" for ratio in ratios
             ],
         },
-        "tokens over the run; no rule that always fills free slots has less than the bound",
+        "tokens over the run; no policy that always fills free slots has less than the bound",
     )

@@ -1,4 +1,4 @@
-"""`olprouting prices`: bid prices against other rules and against exact prices."""
+"""`olprouting prices`: bid prices against other policies and against exact prices."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ParetoOption = Annotated[
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
-        help="Comma-separated rules to run beside bid-price: round-robin, jsq, random, "
+        help="Comma-separated policies to run beside bid-price: round-robin, jsq, random, "
         "power-of-two by default; also bid-price-exact, lp-rounding, period-integer, ..."
     ),
 ]
@@ -50,8 +50,8 @@ Workers = Annotated[
     take(
         *("workers", "slots", "kv_tokens", "step_time"),
         workers={"flag": "--workers", "help": "Workers G.", "default": 4},
-        slots={"help": "Slots per worker B, for every rule.", "default": 29},
-        kv_tokens={"help": "KV tokens per worker M, for every rule.", "default": 20_000},
+        slots={"help": "Slots per worker B, for every policy.", "default": 29},
+        kv_tokens={"help": "KV tokens per worker M, for every policy.", "default": 20_000},
         step_time={
             "help": "Step-time preset: llama-2-7b-a100-tp1, balance-authors, ...",
             "default": "llama-2-7b-a100-tp1",
@@ -80,7 +80,7 @@ def prices(
     workload: Annotated[WorkloadOptions, o.by_period("requests", requests={"default": 250})],
     cluster: Workers,
     policies: PoliciesOption = None,
-    rules: Annotated[PolicyOptions, take("ties")],
+    policy_options: Annotated[PolicyOptions, take("ties")],
     period: Period,
     learning: Learning,
     forecast: Annotated[ForecastOptions, take("noise", noise={"default": 0.2})],
@@ -92,7 +92,7 @@ def prices(
     out: o.FolderOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Run the bid-price rule and others at equal limits; judge its prices and starts exactly.
+    """Run the bid-price policy and others at equal limits; judge its prices and starts exactly.
 
     Without arguments: 250 requests drawn from the embedded profile of the Azure 2023 conversation
     trace, at 0.4 requests per period.
@@ -103,7 +103,9 @@ def prices(
     study = _Study(
         o.load_workload(workload, seed, period.period_s).trace,
         cluster,
-        replace(rules, time_limit_s=judging.time_limit_s, period=period, bid_price=learning),
+        replace(
+            policy_options, time_limit_s=judging.time_limit_s, period=period, bid_price=learning
+        ),
         forecast,
         time,
         kv,
@@ -145,7 +147,7 @@ class _Study:
         }
 
     def compare(self, policies: list[str], folder: Path | None, as_json: bool) -> None:
-        """Print how bid-price and other rules do, and how good its prices are."""
+        """Print how bid-price and other policies do, and how good its prices are."""
         from olprouting.cli.progress import progress_bar, warn_if_interpreted
         from olprouting.price_report import DEFAULT_POLICIES, measure_prices
 

@@ -77,7 +77,7 @@ class Saving:
 def own_folder(context: typer.Context, folder: Path) -> Path:
     """Return a folder, created if need be, that is this command's to write to until it ends.
 
-    The path is absolute: a rule of the user's may change the current folder.
+    The path is absolute: a policy of the user's may change the current folder.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`olprouting simulate`: replay a trace under a routing rule."""
+"""`olprouting simulate`: replay a trace under a routing policy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ReplayOption = Annotated[
     Path | None,
     typer.Option(help="Repeat the admissions of a --requests-out file.", show_default=False),
 ]
-Rules = Annotated[
+PolicyChoices = Annotated[
     PolicyOptions,
     take(
         *("horizon", "beta", "gamma", "r_max", "s_greedy", "br_growth", "subset_search", "growth"),
@@ -66,11 +66,11 @@ def simulate(
     policy: PolicyOption = "br0",
     workload: o.RequestsReleased,
     cluster: Annotated[ClusterOptions, take("workers", "slots", "kv_tokens", "step_time")],
-    rules: Rules,
+    policy_options: PolicyChoices,
     bid_price: Annotated[BidPriceOptions, take("reject_after")],
     forecast: Annotated[ForecastOptions, take("forecast")],
     projecting: o.Projecting,
-    time: Annotated[ClockOptions, take("clock", "kernel")],
+    time: Annotated[ClockOptions, take("clock", "batching")],
     running: Running,
     kv: Annotated[KvOptions, take("mode", "oversize")],
     seed: o.SeedOption = 0,
@@ -80,7 +80,7 @@ def simulate(
     replay: ReplayOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Replay a trace under a routing rule and report every metric of the run."""
+    """Replay a trace under a routing policy and report every metric of the run."""
     from olprouting.traces.writing import writable_target
 
     model = forecast.name.removeprefix("learned:")
@@ -98,19 +98,19 @@ def simulate(
     if replay is not None:  # as we have written them
         workload = replace(workload, source=str(replay), arrivals="recorded", columns=None)
     trace, history, backlog = o.load_workload(workload, seed)
-    rule = (
-        make_policy(policy, cluster.workers, replace(rules, bid_price=bid_price))
+    made = (
+        make_policy(policy, cluster.workers, replace(policy_options, bid_price=bid_price))
         if replay is None
         else replay_policy(read_table(replay))
     )
-    known = make_forecast(forecast.name, history, horizon=rules.horizon, seed=seed)
+    known = make_forecast(forecast.name, history, horizon=policy_options.horizon, seed=seed)
     warn_if_interpreted()
     try:
         with progress_bar() as advance:
             result = run(
                 trace,
                 cluster.cluster(),
-                rule,
+                made,
                 backlog=backlog,
                 forecast=known,
                 **asdict(projecting),
@@ -119,7 +119,7 @@ def simulate(
                 kv=kv,
                 seed=seed,
                 series_every=every if series is not None else None,
-                on_progress=lambda done, total: advance(rule.name, done, total),
+                on_progress=lambda done, total: advance(made.name, done, total),
             )
     except PolicyError as error:
         if series is None and requests_out is None:
@@ -130,7 +130,7 @@ def simulate(
         saving.save(lambda: [write_table(result.series_frame(), series)])
     if requests_out is not None:
         saving.save(lambda: [write_table(result.to_frame(), requests_out)])
-    _print(result, rule.results if isinstance(rule, ExactPolicy) else None, as_json)
+    _print(result, made.results if isinstance(made, ExactPolicy) else None, as_json)
     saving.end(interrupted=result.interrupted)
 
 

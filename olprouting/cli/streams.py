@@ -77,7 +77,7 @@ def _lenient(stream: TextIO | None, descriptor: int) -> TextIO:
             errors="backslashreplace",
             line_buffering=descriptor == 2,
         )
-    stream.close = stream.flush  # type: ignore[method-assign]  # a rule of the user's may close it
+    stream.close = stream.flush  # type: ignore[method-assign]  # a policy of the user's may close it
     return stream
 
 

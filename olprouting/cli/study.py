@@ -55,7 +55,7 @@ def run(
     with progress_bar() as advance:
         status = run_study(
             study,
-            (out or Path("results") / study.name).absolute(),  # a rule may change the folder
+            (out or Path("results") / study.name).absolute(),  # a policy may change the folder
             jobs=jobs,
             dask=dask,
             force=force,

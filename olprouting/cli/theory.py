@@ -36,7 +36,7 @@ def theory(
     arrivals_per_iteration: ArrivalsOption = None,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Compute the theorem's constants and bounds, and the exact mean imbalance of FCFS rules.
+    """Compute the theorem's constants and bounds, and the exact mean imbalance of FCFS policies.
 
     The model: independent prompts of the given law, geometric decode lengths, every slot full.
     """

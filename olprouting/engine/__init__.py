@@ -1,4 +1,4 @@
-"""The engine: run a trace under a routing rule, by either of two clocks."""
+"""The engine: run a trace under a routing policy, by either of two clocks."""
 
 from olprouting.engine.metrics import (
     KvMetrics,

@@ -76,7 +76,7 @@ def check_policy(
     if not policy.respects_kv:
         raise InputError(
             f"kv_tokens: {policy.name} weighs loads and cannot respect KV limits; take an FCFS "
-            "rule, one of your own, or a cluster without limits"
+            "policy, one of your own, or a cluster without limits"
         )
     if horizon:
         raise InputError(

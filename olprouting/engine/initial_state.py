@@ -16,7 +16,7 @@ from olprouting.engine.state import (
     WORKER,
     ByAge,
     Lookahead,
-    Rules,
+    Settings,
     State,
 )
 from olprouting.errors import InputError, shown
@@ -39,14 +39,14 @@ def new_state(
     cluster: Cluster,
     decode_lengths: Ints,
     live: LiveForecast | None,
-    rules: Rules,
+    settings: Settings,
     kv: KvOptions,
 ) -> State:
     """Return the state before the first iteration.
 
     Parameters
     ----------
-    trace, cluster, rules, kv
+    trace, cluster, settings, kv
         The run.
     decode_lengths
         Forecast decode lengths, shape (N,).
@@ -60,18 +60,18 @@ def new_state(
     """
     requests, workers = len(trace), cluster.workers
     longest = int(trace.decode_tokens.max(initial=1))
-    longest_forecast = int(decode_lengths.max(initial=1)) if rules.horizon else 1
+    longest_forecast = int(decode_lengths.max(initial=1)) if settings.horizon else 1
     if max(longest, longest_forecast) > MAX_DECODE_TOKENS:
         raise InputError(
             f"decode_tokens up to {longest} do not fit a run; the limit is {MAX_DECODE_TOKENS}"
         )
-    window = rules.horizon + 1
+    window = settings.horizon + 1
     roster = 0 if live is None else int(cluster.slots.max())
     calendar = min(longest + 2, CALENDAR_SLOTS)
-    numbers = calendar + 3 * window + 5 * roster + 2 * (rules.signal_delay + 1) + SERIES_CHUNK
+    numbers = calendar + 3 * window + 5 * roster + 2 * (settings.signal_delay + 1) + SERIES_CHUNK
     require_memory(
-        f"{workers} workers x {int(cluster.slots.max())} slots, horizon {rules.horizon}, "
-        f"signal_delay {shown(rules.signal_delay)}",
+        f"{workers} workers x {int(cluster.slots.max())} slots, horizon {settings.horizon}, "
+        f"signal_delay {shown(settings.signal_delay)}",
         8 * (workers * numbers + longest_forecast + cluster.total_slots)
         + requests * (REQUEST.itemsize + 32),
     )
@@ -79,29 +79,29 @@ def new_state(
     now["refreshed"] = -(2**60)
     return State(
         now=as_records(now),
-        requests=as_records(_requests(trace, cluster, decode_lengths, rules, kv)),
+        requests=as_records(_requests(trace, cluster, decode_lengths, settings, kv)),
         workers=as_records(_workers(cluster)),
         offered=cluster.slots.copy(),
-        kv_free=np.zeros(workers if rules.kv_limited else 0, np.int64),
+        kv_free=np.zeros(workers if settings.kv_limited else 0, np.int64),
         queue=np.empty(requests, np.int64),
         queue_prompt=np.empty(requests, np.int64),
-        queue_kv=np.empty(requests if rules.kv_limited else 0, np.int64),
+        queue_kv=np.empty(requests if settings.kv_limited else 0, np.int64),
         calendar=np.full((workers, calendar), -1, np.int64),
         projected=np.zeros(workers * window),
-        lookahead=_lookahead(rules, requests, cluster, longest_forecast, live),
-        seen_load=np.zeros((rules.signal_delay + 1, workers)),
-        seen_active=np.zeros((rules.signal_delay + 1, workers), np.int64),
+        lookahead=_lookahead(settings, requests, cluster, longest_forecast, live),
+        seen_load=np.zeros((settings.signal_delay + 1, workers)),
+        seen_active=np.zeros((settings.signal_delay + 1, workers), np.int64),
         series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),
         series_load=np.empty((SERIES_CHUNK, workers), np.int64),
     )
 
 
 def _lookahead(
-    rules: Rules, requests: int, cluster: Cluster, longest: int, live: LiveForecast | None
+    settings: Settings, requests: int, cluster: Cluster, longest: int, live: LiveForecast | None
 ) -> Lookahead | None:
-    if rules.horizon == 0:
+    if settings.horizon == 0:
         return None
-    window = rules.horizon + 1
+    window = settings.horizon + 1
     by_age = None
     if live is not None:
         roster = np.empty((5, cluster.workers, int(cluster.slots.max())), np.int64)
@@ -109,7 +109,7 @@ def _lookahead(
         by_age = ByAge(live, request, own, base, began, cutoff, np.empty(window), np.empty(window))
     return Lookahead(
         fresh=np.empty(requests, np.int64),
-        leave_head=np.full(longest + rules.prefill_steps + window + 1, -1, np.int64),
+        leave_head=np.full(longest + settings.prefill_steps + window + 1, -1, np.int64),
         leaving_base=np.zeros((cluster.workers, window)),
         leaving_count=np.zeros((cluster.workers, window)),
         by_age=by_age,
@@ -117,14 +117,14 @@ def _lookahead(
 
 
 def _requests(
-    trace: Trace, cluster: Cluster, decode_lengths: Ints, rules: Rules, kv: KvOptions
+    trace: Trace, cluster: Cluster, decode_lengths: Ints, settings: Settings, kv: KvOptions
 ) -> npt.NDArray[np.void]:
     records = np.zeros(len(trace), REQUEST)
     records["prompt"] = trace.prompt_tokens
     records["decode"] = trace.decode_tokens
-    records["forecast"] = decode_lengths + rules.prefill_steps
+    records["forecast"] = decode_lengths + settings.prefill_steps
     records["reserved"] = reserved = _reserved(trace, decode_lengths, kv)
-    records["oversize"] = _oversize(trace, cluster, reserved, rules, kv)
+    records["oversize"] = _oversize(trace, cluster, reserved, settings, kv)
     if trace.arrival_s is not None:
         records["arrival_s"] = trace.arrival_s
     if trace.release_iteration is not None:
@@ -155,14 +155,14 @@ def _reserved(trace: Trace, decode_lengths: Ints, kv: KvOptions) -> Ints:
 
 
 def _oversize(
-    trace: Trace, cluster: Cluster, reserved: Ints, rules: Rules, kv: KvOptions
+    trace: Trace, cluster: Cluster, reserved: Ints, settings: Settings, kv: KvOptions
 ) -> npt.NDArray[np.bool_]:
     """Mark the requests whose KV tokens at their last age no worker can hold, shape (N,)."""
     if cluster.kv_tokens is None:
         return np.zeros(len(trace), np.bool_)
-    last_age = trace.decode_tokens + rules.prefill_steps - 1
-    most = np.maximum(trace.prompt_tokens + last_age + rules.age_offset, reserved)
-    most = -(-most // rules.block_tokens) * rules.block_tokens
+    last_age = trace.decode_tokens + settings.prefill_steps - 1
+    most = np.maximum(trace.prompt_tokens + last_age + settings.age_offset, reserved)
+    most = -(-most // settings.block_tokens) * settings.block_tokens
     largest = int(cluster.kv_tokens.max())
     oversize: npt.NDArray[np.bool_] = most > largest
     if oversize.any() and kv.oversize is Oversize.ERROR:

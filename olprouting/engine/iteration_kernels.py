@@ -34,8 +34,8 @@ from olprouting.policies.route_kernels import route_compiled
 from olprouting.policies.view import View
 
 if TYPE_CHECKING:
-    from olprouting.engine.state import Rules, State
-    from olprouting.policies.rules import RuleParameters
+    from olprouting.engine.state import Settings, State
+    from olprouting.policies.parameters import PolicyParameters
 
 COMMITTED: Final = 0
 WRONG_NUMBER: Final = 1
@@ -49,9 +49,9 @@ MAY_NOT_REJECT: Final = 7
 
 @compiled
 def run_iterations(
-    rules: Rules,
+    settings: Settings,
     state: State,
-    parameters: RuleParameters,
+    parameters: PolicyParameters,
     pointer: Ints,
     rng: np.random.Generator,
     iterations: int,
@@ -63,52 +63,52 @@ def run_iterations(
     position = np.empty(slots, np.int64)
     worker = np.empty(slots, np.int64)
     for _ in range(iterations):
-        if not advance(rules, state):
+        if not advance(settings, state):
             return False
-        view = observe(rules, state)
+        view = observe(settings, state)
         admitted = 0
         if view.admissions > 0:
             admitted = route_compiled(parameters, view, pointer, rng, position, worker)
-        commit(rules, state, position[:admitted], worker[:admitted])
+        commit(settings, state, position[:admitted], worker[:admitted])
     return True
 
 
 @compiled
-def advance(rules: Rules, state: State) -> bool:
+def advance(settings: Settings, state: State) -> bool:
     """Begin the next iteration; return False when nothing more will happen."""
     now = state.now[0]
-    if now.iteration >= rules.last_iteration:
+    if now.iteration >= settings.last_iteration:
         return False
     now.iteration += 1
-    release(rules, state)
-    if is_stuck(rules, state) or now.iteration > rules.last_iteration:
+    release(settings, state)
+    if is_stuck(settings, state) or now.iteration > settings.last_iteration:
         now.iteration -= 1
         return False
-    update_forecast(rules, state, state.lookahead)
+    update_forecast(settings, state, state.lookahead)
     return True
 
 
 @compiled
-def observe(rules: Rules, state: State) -> View:
+def observe(settings: Settings, state: State) -> View:
     """Return what the policy sees at this iteration."""
     now = state.now[0]
     workers = len(state.workers)
-    width = now.window_end - now.iteration + 1 if rules.horizon > 0 else 1
+    width = now.window_end - now.iteration + 1 if settings.horizon > 0 else 1
     project(state, state.lookahead, width)
-    slot = now.busy_iterations % (rules.signal_delay + 1)
-    oldest = (now.busy_iterations + 1) % (rules.signal_delay + 1)
+    slot = now.busy_iterations % (settings.signal_delay + 1)
+    oldest = (now.busy_iterations + 1) % (settings.signal_delay + 1)
     free = 0
     for g in range(workers):
         state.offered[g] = state.workers[g].free if state.workers[g].ends_s == np.inf else 0
         free += state.offered[g]
         state.seen_load[slot, g] = state.workers[g].load
         state.seen_active[slot, g] = state.workers[g].active
-    if rules.signal_delay > 0:
+    if settings.signal_delay > 0:
         for g in range(workers):
             state.projected[g] = state.seen_load[oldest, g]
     first_kv, last_kv = 0, 0
-    if rules.kv_limited:
-        observe_kv(rules, state)
+    if settings.kv_limited:
+        observe_kv(settings, state)
         first_kv, last_kv = now.head, now.tail
     return View(
         state.projected[: workers * width].reshape((workers, width)),
@@ -125,7 +125,7 @@ def observe(rules: Rules, state: State) -> View:
 
 
 @compiled
-def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
+def commit(settings: Settings, state: State, position: Ints, worker: Ints) -> int:
     """Admit or reject as chosen and run the step; return COMMITTED or what is wrong with it."""
     now = state.now[0]
     waiting = now.tail - now.head
@@ -137,10 +137,10 @@ def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
     rejected = 0
     for g in worker:
         rejected += g == REJECT
-    if rejected > 0 and not rules.may_reject:
+    if rejected > 0 and not settings.may_reject:
         return MAY_NOT_REJECT
     admitted = chosen - rejected
-    if chosen != len(worker) or admitted > most or (rules.exact_number and admitted < most):
+    if chosen != len(worker) or admitted > most or (settings.exact_number and admitted < most):
         return WRONG_NUMBER
     first_slot = now.head
     furthest = -1
@@ -159,25 +159,25 @@ def commit(rules: Rules, state: State, position: Ints, worker: Ints) -> int:
             return NO_SUCH_WORKER
         if state.offered[g] == 0:
             return WORKER_FULL
-        if rules.kv_limited and state.queue_kv[slot] > state.workers[g].kv_limit:
+        if settings.kv_limited and state.queue_kv[slot] > state.workers[g].kv_limit:
             return WORKER_TOO_SMALL
-        admit(rules, state, slot, g)
-    close_gaps(rules, state, first_slot + furthest)
-    if rules.kv_limited:
-        preempt(rules, state)
+        admit(settings, state, slot, g)
+    close_gaps(settings, state, first_slot + furthest)
+    if settings.kv_limited:
+        preempt(settings, state)
     if now.active == 0:
-        pass_idle(rules, state)
+        pass_idle(settings, state)
         return COMMITTED
     now.stalled = 0
-    if rules.barrier:
-        run_barrier_step(rules, state, admitted)
+    if settings.barrier:
+        run_barrier_step(settings, state, admitted)
     else:
-        run_to_next_event(rules, state, admitted)
+        run_to_next_event(settings, state, admitted)
     return COMMITTED
 
 
 @kernel
-def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
+def admit(settings: Settings, state: State, slot: int, worker: int) -> None:
     """Move the request in queue slot `slot` into service."""
     now = state.now[0]
     request = state.queue[slot]
@@ -190,7 +190,7 @@ def admit(rules: Rules, state: State, slot: int, worker: int) -> None:
     state.workers[worker].free -= 1
     state.offered[worker] -= 1
     now.active += 1
-    enlist(state.requests, state.workers, state.calendar, rules.prefill_steps, request)
+    enlist(state.requests, state.workers, state.calendar, settings.prefill_steps, request)
     welcome(state, state.lookahead, request)
 
 
@@ -205,7 +205,7 @@ def reject(state: State, slot: int) -> None:
 
 
 @kernel
-def close_gaps(rules: Rules, state: State, last: int) -> None:
+def close_gaps(settings: Settings, state: State, last: int) -> None:
     """Move the requests left between the head and slot `last` up to `last`, in order."""
     now = state.now[0]
     target = last
@@ -213,60 +213,60 @@ def close_gaps(rules: Rules, state: State, last: int) -> None:
         if state.queue[slot] >= 0:
             state.queue[target] = state.queue[slot]
             state.queue_prompt[target] = state.queue_prompt[slot]
-            if rules.kv_limited:
+            if settings.kv_limited:
                 state.queue_kv[target] = state.queue_kv[slot]
             target -= 1
     now.head = target + 1
 
 
 @kernel
-def is_stuck(rules: Rules, state: State) -> bool:
+def is_stuck(settings: Settings, state: State) -> bool:
     """Whether nothing will happen until another request is released."""
     now = state.now[0]
-    return bool(now.active == 0 and (now.head == now.tail or now.stalled >= rules.max_stalled))
+    return bool(now.active == 0 and (now.head == now.tail or now.stalled >= settings.max_stalled))
 
 
 @kernel
-def release(rules: Rules, state: State) -> None:
+def release(settings: Settings, state: State) -> None:
     """Let released requests join the queue; skip time in which nothing could happen."""
     now = state.now[0]
     last = len(state.requests)
     released = -1
     while released != now.released:  # again if all that came was rejected
         released = now.released
-        stuck = is_stuck(rules, state)
-        if rules.release_mode == BACKLOG:
-            while now.released < last and now.tail - now.head < rules.backlog:
-                join_queue(rules, state)
-        elif rules.release_mode == BY_TIME:
+        stuck = is_stuck(settings, state)
+        if settings.release_mode == BACKLOG:
+            while now.released < last and now.tail - now.head < settings.backlog:
+                join_queue(settings, state)
+        elif settings.release_mode == BY_TIME:
             if stuck and now.released < last:
                 now.clock_s = max(now.clock_s, state.requests[now.released].arrival_s)
             while now.released < last and state.requests[now.released].arrival_s <= now.clock_s:
-                join_queue(rules, state)
-        elif rules.release_mode == BY_ITERATION:
+                join_queue(settings, state)
+        elif settings.release_mode == BY_ITERATION:
             if stuck and now.released < last:
-                skip_to(rules, state, state.requests[now.released].arrival_iteration)
-            until = min(now.iteration, rules.last_iteration)
+                skip_to(settings, state, state.requests[now.released].arrival_iteration)
+            until = min(now.iteration, settings.last_iteration)
             while now.released < last and state.requests[now.released].arrival_iteration <= until:
-                join_queue(rules, state)
+                join_queue(settings, state)
 
 
 @kernel
-def skip_to(rules: Rules, state: State, iteration: int) -> None:
+def skip_to(settings: Settings, state: State, iteration: int) -> None:
     """Pass idle iterations, each the time of a step of empty workers."""
     now = state.now[0]
-    iteration = min(iteration, rules.last_iteration + 1)
+    iteration = min(iteration, settings.last_iteration + 1)
     skipped = iteration - now.iteration
     if skipped <= 0:
         return
     now.idle_iterations += skipped
-    now.clock_s += skipped * rules.fixed_s
+    now.clock_s += skipped * settings.fixed_s
     now.iteration = iteration
     forget_all(state, state.lookahead)
 
 
 @kernel
-def join_queue(rules: Rules, state: State) -> None:
+def join_queue(settings: Settings, state: State) -> None:
     """Put the next request of the trace at the end of the queue, or turn it away."""
     now = state.now[0]
     request = now.released
@@ -279,7 +279,7 @@ def join_queue(rules: Rules, state: State) -> None:
         return
     state.queue[now.tail] = request
     state.queue_prompt[now.tail] = state.requests[request].prompt
-    if rules.kv_limited:
-        state.queue_kv[now.tail] = kv_held(rules, state.requests[request], 0)
+    if settings.kv_limited:
+        state.queue_kv[now.tail] = kv_held(settings, state.requests[request], 0)
     now.tail += 1
     now.stalled = 0

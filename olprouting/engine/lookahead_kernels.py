@@ -20,7 +20,7 @@ from olprouting.engine.state import FAR, FRESH, GONE, IN_WINDOW, OVERDUE, SPREAD
 from olprouting.forecasts.live_kernels import note_admission, note_completion
 
 if TYPE_CHECKING:
-    from olprouting.engine.state import ByAge, Lookahead, Rules, State
+    from olprouting.engine.state import ByAge, Lookahead, Settings, State
 
 
 @kernel
@@ -40,22 +40,22 @@ def welcome(state: State, lookahead: Lookahead | None, request: int) -> None:
 
 
 @kernel
-def see_off(rules: Rules, state: State, lookahead: Lookahead | None, request: int) -> None:
+def see_off(settings: Settings, state: State, lookahead: Lookahead | None, request: int) -> None:
     """Take a completed request out of the projection, and learn from it."""
     if lookahead is None:
         return
-    forget(rules, state, lookahead, request)
+    forget(settings, state, lookahead, request)
     stand_up(state, lookahead.by_age, request)
 
 
 @kernel
-def forget(rules: Rules, state: State, lookahead: Lookahead, request: int) -> None:
+def forget(settings: Settings, state: State, lookahead: Lookahead, request: int) -> None:
     """Take a request out of the projection."""
     resident = state.requests[request]
     standing = resident.standing
     resident.standing = GONE
     if standing == SPREAD:
-        withdraw(rules, state, lookahead, lookahead.by_age, request)
+        withdraw(settings, state, lookahead, lookahead.by_age, request)
         return
     g = resident.worker
     base = resident.prompt - resident.admission
@@ -82,33 +82,33 @@ def forget_all(state: State, lookahead: Lookahead | None) -> None:
 
 
 @kernel
-def update_forecast(rules: Rules, state: State, lookahead: Lookahead | None) -> None:
+def update_forecast(settings: Settings, state: State, lookahead: Lookahead | None) -> None:
     """Make the projection that of the current iteration; renew the forecast when it is due."""
     if lookahead is None:
         return
     now = state.now[0]
-    expire(rules, state, lookahead)
-    if now.iteration - now.refreshed >= rules.refresh_iterations:
+    expire(settings, state, lookahead)
+    if now.iteration - now.refreshed >= settings.refresh_iterations:
         now.refreshed = now.iteration
-        renew(rules, state, lookahead, lookahead.by_age)
-        now.window_end = now.iteration + rules.horizon
+        renew(settings, state, lookahead, lookahead.by_age)
+        now.window_end = now.iteration + settings.horizon
         now.fresh = 0
 
 
 @kernel
-def renew(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge | None) -> None:
+def renew(settings: Settings, state: State, lookahead: Lookahead, by_age: ByAge | None) -> None:
     """Forecast what is fresh and what comes into the window; or all residents, by age."""
     if by_age is None:
-        renew_by_length(rules, state, lookahead)
+        renew_by_length(settings, state, lookahead)
     else:
-        renew_by_age(rules, state, lookahead, by_age)
+        renew_by_age(settings, state, lookahead, by_age)
 
 
 @kernel
-def renew_by_length(rules: Rules, state: State, lookahead: Lookahead) -> None:
+def renew_by_length(settings: Settings, state: State, lookahead: Lookahead) -> None:
     """Move the window on to end H iterations from now, and file the fresh requests."""
     now = state.now[0]
-    end = now.iteration + rules.horizon
+    end = now.iteration + settings.horizon
     for iteration in range(now.window_end + 1, end + 1):
         request = lookahead.leave_head[iteration % len(lookahead.leave_head)]
         while request >= 0:
@@ -118,11 +118,11 @@ def renew_by_length(rules: Rules, state: State, lookahead: Lookahead) -> None:
     for index in range(now.fresh):
         request = lookahead.fresh[index]
         if state.requests[request].standing == FRESH:
-            file_forecast(rules, state, lookahead, request)
+            file_forecast(settings, state, lookahead, request)
 
 
 @kernel
-def expire(rules: Rules, state: State, lookahead: Lookahead) -> None:
+def expire(settings: Settings, state: State, lookahead: Lookahead) -> None:
     """Turn requests that outlived their forecast into overdue ones."""
     now = state.now[0]
     bucket = now.iteration % len(lookahead.leave_head)
@@ -130,7 +130,7 @@ def expire(rules: Rules, state: State, lookahead: Lookahead) -> None:
     request = lookahead.leave_head[bucket]
     while request >= 0:
         if state.requests[request].standing == IN_WINDOW:
-            forget(rules, state, lookahead, request)
+            forget(settings, state, lookahead, request)
             state.requests[request].standing = OVERDUE
         request = state.requests[request].leave_next
     lookahead.leave_head[bucket] = -1
@@ -142,19 +142,19 @@ def expire(rules: Rules, state: State, lookahead: Lookahead) -> None:
 
 
 @kernel
-def file_forecast(rules: Rules, state: State, lookahead: Lookahead, request: int) -> None:
+def file_forecast(settings: Settings, state: State, lookahead: Lookahead, request: int) -> None:
     """Note when a fresh request is forecast to leave."""
     now = state.now[0]
     resident = state.requests[request]
     leaves = resident.admission + resident.forecast
     if leaves <= now.iteration:
-        forget(rules, state, lookahead, request)
+        forget(settings, state, lookahead, request)
         resident.standing = OVERDUE
         return
     bucket = leaves % len(lookahead.leave_head)
     resident.leave_next = lookahead.leave_head[bucket]
     lookahead.leave_head[bucket] = request
-    if leaves <= now.iteration + rules.horizon:
+    if leaves <= now.iteration + settings.horizon:
         enter_window(state, lookahead, request, leaves)
     else:
         resident.standing = FAR

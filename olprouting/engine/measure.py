@@ -15,11 +15,11 @@ from olprouting.engine.metrics import (
 )
 
 if TYPE_CHECKING:
-    from olprouting.engine.state import Rules, State
+    from olprouting.engine.state import Settings, State
     from olprouting.instances import Trace
 
 
-def measure(trace: Trace, rules: Rules, state: State) -> Metrics:
+def measure(trace: Trace, settings: Settings, state: State) -> Metrics:
     """Return the metrics of the run that ended in `state`."""
     now = {name: state.now[name][0] for name in state.now.dtype.names or ()}
     finished = ~np.isnan(state.requests["finish_s"])
@@ -29,7 +29,7 @@ def measure(trace: Trace, rules: Rules, state: State) -> Metrics:
     release_s = state.requests["release_s"][finished]
     several = tokens > 1
     idle = int(now["idle_iterations"])
-    busy = int(now["busy_iterations"] if rules.barrier else state.workers["own_iteration"].sum())
+    busy = int(now["busy_iterations"] if settings.barrier else state.workers["own_iteration"].sum())
     began_s = (
         float(np.nanmin(state.requests["release_s"], initial=np.inf)) if now["released"] else 0.0
     )
@@ -43,9 +43,9 @@ def measure(trace: Trace, rules: Rules, state: State) -> Metrics:
         censored=unfinished > 0,
         iterations=busy,
         idle_iterations=idle,
-        mean_imbalance_tokens=_barrier(rules, now["imbalance_tokens"], busy),
-        mean_imbalance_with_idle_tokens=_barrier(rules, now["imbalance_tokens"], busy + idle),
-        mean_idle_share=_barrier(rules, now["idle_share"], busy),
+        mean_imbalance_tokens=_barrier(settings, now["imbalance_tokens"], busy),
+        mean_imbalance_with_idle_tokens=_barrier(settings, now["imbalance_tokens"], busy + idle),
+        mean_idle_share=_barrier(settings, now["idle_share"], busy),
         makespan_s=makespan_s,
         decode_tokens=int(now["decode_tokens"]),
         throughput_tokens_per_s=_ratio(now["decode_tokens"], makespan_s),
@@ -54,9 +54,9 @@ def measure(trace: Trace, rules: Rules, state: State) -> Metrics:
         ttft=Quantiles.of(first_s - release_s),
         end_to_end=Quantiles.of(finish_s - release_s),
         single_token_requests=int((~several).sum()),
-        energy_j=float(now["energy_j"]) if rules.barrier else None,
-        periods=_period_metrics(state, busy + idle) if rules.barrier else None,
-        kv=_kv_metrics(state, busy) if rules.kv_limited else None,
+        energy_j=float(now["energy_j"]) if settings.barrier else None,
+        periods=_period_metrics(state, busy + idle) if settings.barrier else None,
+        kv=_kv_metrics(state, busy) if settings.kv_limited else None,
     )
 
 
@@ -86,8 +86,8 @@ def _kv_metrics(state: State, steps: int) -> KvMetrics:
     )
 
 
-def _barrier(rules: Rules, total: float, count: float) -> float | None:
-    return _ratio(total, count) if rules.barrier else None
+def _barrier(settings: Settings, total: float, count: float) -> float | None:
+    return _ratio(total, count) if settings.barrier else None
 
 
 def _ratio(total: float, count: float) -> float:

@@ -1,4 +1,4 @@
-"""What is said of a routing rule that fails in the middle of a run."""
+"""What is said of a routing policy that fails in the middle of a run."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 def policy_failure(
     policy: Policy, error: BaseException, decision: int, iteration: int
 ) -> PolicyError:
-    """Return the error for a rule that raised.
+    """Return the error for a policy that raised.
 
     Parameters
     ----------
     policy
-        The rule.
+        The policy.
     error
         What it raised.
     decision, iteration

@@ -4,7 +4,7 @@ By cutoff a resident counts until its forecast c is over, like one of known leng
 it counts at every offset by the probability that it is still active; its part of a load is then
 spread over the window.
 
-These passes over all residents are what a lookahead rule spends its time on. They read the roster
+These passes over all residents are what a lookahead policy spends its time on. They read the roster
 and bare arrays only: compiled code would count references to each array of a tuple at every call.
 """
 
@@ -19,15 +19,15 @@ from olprouting.forecasts.live_kernels import learn, outlast_probability
 
 if TYPE_CHECKING:
     from olprouting.compiling import Floats, Ints
-    from olprouting.engine.state import ByAge, Lookahead, Rules, State
+    from olprouting.engine.state import ByAge, Lookahead, Settings, State
     from olprouting.forecasts.curve_kernels import Curves
     from olprouting.forecasts.learned.step_kernels import AgeSteps
 
 
 @kernel
-def renew_by_age(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
+def renew_by_age(settings: Settings, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
     """Learn what completed, and forecast all residents."""
-    note_running(rules, state, by_age, by_age.live.curves)
+    note_running(settings, state, by_age, by_age.live.curves)
     learn(by_age.live)
     for bucket in range(len(lookahead.leave_head)):
         lookahead.leave_head[bucket] = -1
@@ -35,14 +35,14 @@ def renew_by_age(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge
         for slot in range(lookahead.leaving_base.shape[1]):
             lookahead.leaving_base[g, slot] = 0
             lookahead.leaving_count[g, slot] = 0
-    if rules.by_expectation:
-        spread_all(rules, state, lookahead, by_age)
+    if settings.by_expectation:
+        spread_all(settings, state, lookahead, by_age)
     else:
-        cut_all(rules, state, lookahead, by_age)
+        cut_all(settings, state, lookahead, by_age)
 
 
 @kernel
-def note_running(rules: Rules, state: State, by_age: ByAge, curves: Curves | None) -> None:
+def note_running(settings: Settings, state: State, by_age: ByAge, curves: Curves | None) -> None:
     """Count the requests that run by age, where curves heed them."""
     if curves is None:
         return
@@ -52,33 +52,35 @@ def note_running(rules: Rules, state: State, by_age: ByAge, curves: Curves | Non
     for age in range(len(running)):
         running[age] = 0
     for g in range(len(state.workers)):
-        first_token = state.workers[g].own_iteration - rules.prefill_steps
+        first_token = state.workers[g].own_iteration - settings.prefill_steps
         for seat in range(state.workers[g].active):
             running[max(first_token - began[g, seat], 0)] += 1
 
 
 @kernel
-def cut_all(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
+def cut_all(settings: Settings, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
     """Count every resident until its forecast is over."""
     workers, live = state.workers, by_age.live
     this_slot = state.now[0].iteration % lookahead.leaving_base.shape[1]
     for g in range(len(workers)):
-        active, first_token = workers[g].active, workers[g].own_iteration - rules.prefill_steps
+        active, first_token = workers[g].active, workers[g].own_iteration - settings.prefill_steps
         own, began, cutoff = by_age.roster_own[g], by_age.roster_began[g], by_age.roster_cutoff[g]
-        cut(live.curves, live.steps, own, began, active, first_token, rules.horizon, cutoff)
+        cut(live.curves, live.steps, own, began, active, first_token, settings.horizon, cutoff)
         workers[g].lasting_base = add_leaving(
             by_age.roster_base[g],
             active,
             cutoff,
             this_slot,
-            rules.horizon,
+            settings.horizon,
             lookahead.leaving_base[g],
             lookahead.leaving_count[g],
         )
         workers[g].lasting_count = active
-        if rules.refresh_iterations > 1:
+        if settings.refresh_iterations > 1:
             for seat in range(active):
-                file_cutoff(rules, state, lookahead, by_age.roster_request[g, seat], cutoff[seat])
+                file_cutoff(
+                    settings, state, lookahead, by_age.roster_request[g, seat], cutoff[seat]
+                )
 
 
 @kernel
@@ -177,14 +179,14 @@ def add_leaving(
 
 @kernel
 def file_cutoff(
-    rules: Rules, state: State, lookahead: Lookahead, request: int, cutoff: int
+    settings: Settings, state: State, lookahead: Lookahead, request: int, cutoff: int
 ) -> None:
     """Note where a resident stands until the next renewal."""
     resident = state.requests[request]
     leaves = state.now[0].iteration + cutoff
     resident.forecast = leaves - resident.admission
     resident.standing = FAR
-    if cutoff <= rules.horizon:
+    if cutoff <= settings.horizon:
         resident.standing = IN_WINDOW
         bucket = leaves % len(lookahead.leave_head)
         resident.leave_next = lookahead.leave_head[bucket]
@@ -192,13 +194,13 @@ def file_cutoff(
 
 
 @kernel
-def spread_all(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
+def spread_all(settings: Settings, state: State, lookahead: Lookahead, by_age: ByAge) -> None:
     """Spread every resident over the window."""
     workers, base_of, began = state.workers, by_age.roster_base, by_age.roster_began
     base_sum, count_sum = by_age.spread_base, by_age.spread_count
-    horizon, window = rules.horizon, lookahead.leaving_base.shape[1]
+    horizon, window = settings.horizon, lookahead.leaving_base.shape[1]
     for g in range(len(workers)):
-        first_token = workers[g].own_iteration - rules.prefill_steps
+        first_token = workers[g].own_iteration - settings.prefill_steps
         for offset in range(horizon + 1):
             base_sum[offset] = 0
             count_sum[offset] = 0
@@ -217,7 +219,7 @@ def spread_all(rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge) 
                 base_sum[prefill + 1 :],
                 count_sum[prefill + 1 :],
             )
-            if rules.refresh_iterations > 1:
+            if settings.refresh_iterations > 1:
                 state.requests[by_age.roster_request[g, seat]].standing = SPREAD
         workers[g].lasting_base = base_sum[0]
         workers[g].lasting_count = count_sum[0]
@@ -281,7 +283,7 @@ def add_step(soon: float, until: float, base: float, bases: Floats, counts: Floa
 
 @kernel
 def withdraw(
-    rules: Rules, state: State, lookahead: Lookahead, by_age: ByAge | None, request: int
+    settings: Settings, state: State, lookahead: Lookahead, by_age: ByAge | None, request: int
 ) -> None:
     """Take out what is left in the window of the spread load of a request that completed."""
     if by_age is None:
@@ -291,13 +293,13 @@ def withdraw(
     g, own = resident.worker, live.own[request]
     base = resident.prompt - resident.admission
     passed = now.iteration - now.refreshed
-    age = state.workers[g].own_iteration - passed - resident.began - rules.prefill_steps
+    age = state.workers[g].own_iteration - passed - resident.began - settings.prefill_steps
     prefill, age = max(-age, 0), max(age, 0)
     offset = max(passed, prefill)
     outlasts = outlast_probability(live, own, age, offset - prefill)
     state.workers[g].lasting_base -= outlasts * base
     state.workers[g].lasting_count -= outlasts
-    for later in range(offset + 1, rules.horizon + 1):
+    for later in range(offset + 1, settings.horizon + 1):
         following = outlast_probability(live, own, age, later - prefill)
         slot = (now.refreshed + later) % lookahead.leaving_base.shape[1]
         lookahead.leaving_base[g, slot] -= (outlasts - following) * base

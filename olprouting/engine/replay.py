@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
     """Return a policy that repeats the admissions and rejections of an exported run.
 
-    Clock, kernel and KV options of the run are to be given to `simulate` again.
+    Clock, batching and KV options of the run are to be given to `simulate` again.
 
     Parameters
     ----------
@@ -78,5 +78,5 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
         now = np.flatnonzero(planned == view.iteration)
         return zip(now.tolist(), worker[view.waiting_requests[now]].tolist(), strict=True)
 
-    # a rejection may come when no slot is free; only rules that ask for workers are asked then
+    # a rejection may come when no slot is free; only policies that ask for workers are asked then
     return FunctionPolicy("replay", route, maximal=False, needs_residents=bool(rejected.any()))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.engine.measure import measure
-from olprouting.engine.state import SERIES_COLUMNS, Rules, State
+from olprouting.engine.state import SERIES_COLUMNS, Settings, State
 from olprouting.instances.trace import RUN_COLUMNS
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class SimulationResult:
     trace, cluster
         What was run.
     policy, forecast
-        Names of the rule and of what it knew.
+        Names of the policy and of what it knew.
     metrics
         Aggregates.
     worker, admission_iteration, release_iteration
@@ -164,7 +164,7 @@ def collect(
     cluster: Cluster,
     policy: str,
     forecast: str,
-    rules: Rules,
+    settings: Settings,
     state: State,
     series: Series | None,
     *,
@@ -182,7 +182,7 @@ def collect(
         cluster=cluster,
         policy=policy,
         forecast=forecast,
-        metrics=measure(trace, rules, state),
+        metrics=measure(trace, settings, state),
         worker=column("worker"),
         admission_iteration=column("admission"),
         release_iteration=column("release"),

@@ -1,4 +1,4 @@
-"""Replay a trace under a routing rule."""
+"""Replay a trace under a routing policy."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from olprouting.engine.arguments import (
 from olprouting.engine.initial_state import new_state
 from olprouting.engine.policy_failure import policy_failure
 from olprouting.engine.result import SimulationResult, collect
-from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Rules, State
+from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Settings, State
 from olprouting.errors import InputError, PolicyError
 from olprouting.forecasts import LengthForecast, Oracle
-from olprouting.instances.request_curves import Kernel, default_age_offset, first_token_delay
+from olprouting.instances.request_curves import Batching, default_age_offset, first_token_delay
 from olprouting.options import Clock, KvMode, KvOptions, Projection
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
@@ -72,7 +72,7 @@ def simulate(
     series_every: int | None = None,
     view_horizon: int | None = None,
     clock: Clock | str = Clock.BARRIER,
-    kernel: Kernel | str = Kernel.DECODE,
+    batching: Batching | str = Batching.DECODE,
     kv: KvOptions | None = None,
     periods: int | None = None,
     max_idle_iterations: int = 10_000,
@@ -87,12 +87,12 @@ def simulate(
         The requests. They are released by `release_iteration` where the trace has it, else by
         `arrival_s`, unless `backlog` is given.
     cluster
-        The workers. Where it has ``kv_tokens``, FCFS rules give the earliest request to a worker
+        The workers. Where it has ``kv_tokens``, FCFS policies give the earliest request to a worker
         with room for its first iteration, and nobody overtakes a request that fits nowhere yet;
         before a step that would overflow, the newest residents of a worker are preempted. They go
         to the head of the queue with what they have generated.
     policy
-        The routing rule (`make_policy`). Compiled rules run in a compiled loop.
+        The routing policy (`make_policy`). Compiled policies run in a compiled loop.
     backlog
         Keep this many requests visible in the waiting queue, all known in order, instead of
         releasing them by time; >= 1.
@@ -109,7 +109,7 @@ def simulate(
         Age in iterations of the loads and counts the policy sees; free slots are always current.
         Needs a policy without lookahead.
     seed
-        Seed of tie-breaks, random rules and forecast noise.
+        Seed of tie-breaks, random policies and forecast noise.
     max_iterations
         Stop after this many iterations (idle time that the clock skips not counted); requests may
         then be unfinished.
@@ -122,7 +122,7 @@ def simulate(
         ``"barrier"``: all workers step together and a step lasts as long as the slowest needs.
         ``"independent"``: each worker runs its own steps; an iteration is then a moment at which
         some worker is between steps, and only such workers are offered to the policy.
-    kernel
+    batching
         ``"decode"``, or ``"mixed"``: an iteration of prefill comes before the first token.
     kv
         How KV tokens are counted (`KvOptions`), for a cluster with limits.
@@ -167,18 +167,18 @@ def simulate(
     rng = np.random.default_rng(seed)
     lengths, live = _forecast_data(known, trace, horizon, int(cluster.slots.sum()), rng)
     limited = cluster.kv_tokens is not None
-    rules = Rules(
+    settings = Settings(
         release_mode=mode,
         barrier=pace is Clock.BARRIER,
         exact_number=policy.maximal and not limited,
         may_reject=not policy.maximal,
         last_iteration=periods or NEVER,
         max_stalled=max_idle_iterations,
-        prefill_steps=first_token_delay(kernel),
+        prefill_steps=first_token_delay(batching),
         kv_limited=limited,
         kv_counts_tokens=kv.mode is KvMode.TOKENS,
         block_tokens=kv.block_tokens if kv.mode is KvMode.BLOCKS else 1,
-        age_offset=default_age_offset(kernel) if kv.age_offset is None else kv.age_offset,
+        age_offset=default_age_offset(batching) if kv.age_offset is None else kv.age_offset,
         backlog=backlog or NO_BACKLOG,
         horizon=horizon,
         refresh_iterations=max(horizon, 1) if refresh == "horizon" else 1,
@@ -194,11 +194,11 @@ def simulate(
         peak_w=float(cluster.power.peak_w),
         power_exponent=float(cluster.power.exponent),
     )
-    state = new_state(trace, cluster, lengths, live, rules, kv)
+    state = new_state(trace, cluster, lengths, live, settings, kv)
     if isinstance(policy, CompiledPolicy) and on_decision is None and horizon == policy.horizon:
-        chunks = _compiled_chunks(rules, state, policy, rng, max_iterations)
+        chunks = _compiled_chunks(settings, state, policy, rng, max_iterations)
     else:
-        chunks = _python_chunks(rules, state, policy, rng, max_iterations, on_decision)
+        chunks = _python_chunks(settings, state, policy, rng, max_iterations, on_decision)
     series = [_take_series(state)]  # no rows: a run may end before its first iteration
     interrupted = False
     started = time.perf_counter()
@@ -218,7 +218,7 @@ def simulate(
         cluster,
         policy.name,
         known.name,
-        rules,
+        settings,
         state,
         series if series_every else None,
         released_by_time=mode == BY_TIME,
@@ -238,7 +238,7 @@ def _forecast_data(
 
 
 def _compiled_chunks(
-    rules: Rules,
+    settings: Settings,
     state: State,
     policy: CompiledPolicy,
     rng: np.random.Generator,
@@ -248,19 +248,19 @@ def _compiled_chunks(
     from olprouting.engine.iteration_kernels import run_iterations
 
     pointer = np.zeros(1, np.int64)
-    prepare(run_iterations, rules, state, policy.parameters, pointer, rng, 0)
+    prepare(run_iterations, settings, state, policy.parameters, pointer, rng, 0)
     yield
     left = max_iterations
     more = True
     while more and left != 0:
         iterations = SERIES_CHUNK if left is None else min(left, SERIES_CHUNK)
-        more = run_iterations(rules, state, policy.parameters, pointer, rng, iterations)
+        more = run_iterations(settings, state, policy.parameters, pointer, rng, iterations)
         left = None if left is None else left - iterations
         yield
 
 
 def _python_chunks(
-    rules: Rules,
+    settings: Settings,
     state: State,
     policy: Policy,
     rng: np.random.Generator,
@@ -277,19 +277,19 @@ def _python_chunks(
 
     def truth(horizon: int) -> npt.NDArray[np.float64]:
         now = int(state.now["iteration"][0])
-        return project_truth(state.requests, state.workers, now, rules.prefill_steps, horizon)
+        return project_truth(state.requests, state.workers, now, settings.prefill_steps, horizon)
 
     nothing = np.empty(0, np.int64)
-    prepare(advance, rules, state)
-    prepare(observe, rules, state)
-    prepare(commit, rules, state, nothing, nothing)
+    prepare(advance, settings, state)
+    prepare(observe, settings, state)
+    prepare(commit, settings, state, nothing, nothing)
     yield
     done = decisions = 0
-    while done != max_iterations and advance(rules, state):
-        view = observe(rules, state)
+    while done != max_iterations and advance(settings, state):
+        view = observe(settings, state)
         position, worker = nothing, nothing
         if policy.needs_residents:
-            view = view._replace(workers=worker_view(rules, state, view))
+            view = view._replace(workers=worker_view(settings, state, view))
         if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
             decisions += 1
             if decisions == 1 and isinstance(policy, CompiledPolicy):
@@ -302,9 +302,9 @@ def _python_chunks(
                 raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
                 on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))
-        code = commit(rules, state, position, worker)
+        code = commit(settings, state, position, worker)
         if code:
-            raise _bad_pairs(policy, code, view, rules)
+            raise _bad_pairs(policy, code, view, settings)
         done += 1
         if done % SERIES_CHUNK == 0:
             yield
@@ -324,7 +324,7 @@ def _timed_route(
         started = time.perf_counter()
         position, worker = policy.route_arrays(seen, rng)
         return position, worker, time.perf_counter() - started
-    seen = seen.copy()  # a rule that counts down free slots in place must not change the run
+    seen = seen.copy()  # a policy that counts down free slots in place must not change the run
     started = time.perf_counter()
     chosen = policy.route(seen, rng)
     pairs = list(chosen) if isinstance(chosen, Iterable) else None
@@ -349,10 +349,10 @@ def _pair_columns(
     return table[:, 0].copy(), table[:, 1].copy()
 
 
-def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> PolicyError:
+def _bad_pairs(policy: Policy, code: int, view: View, settings: Settings) -> PolicyError:
     from olprouting.engine import iteration_kernels as kernels
 
-    exactly = "exactly" if rules.exact_number else "at most"
+    exactly = "exactly" if settings.exact_number else "at most"
     wrong = {
         kernels.WRONG_NUMBER: f"it must admit {exactly} {view.admissions} requests",
         kernels.NO_SUCH_POSITION: (
@@ -368,7 +368,7 @@ def _bad_pairs(policy: Policy, code: int, view: View, rules: Rules) -> PolicyErr
             "waiting_kv_tokens with kv_free_tokens"
         ),
         kernels.MAY_NOT_REJECT: (
-            f"worker {REJECT} turns a request away, which only rules that are not maximal may do"
+            f"worker {REJECT} turns a request away, which only policies that are not maximal may do"
         ),
     }
     return PolicyError(f"policy {policy.name!r}, iteration {view.iteration}: {wrong[code]}")

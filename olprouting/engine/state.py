@@ -117,7 +117,7 @@ SERIES_COLUMNS: Final = (
 
 
 @dataclass(frozen=True, eq=False)
-class Rules(Struct):
+class Settings(Struct):
     """What stays fixed during a run.
 
     Step-time and power coefficients are in seconds, tokens and watts; `backlog` is the number of

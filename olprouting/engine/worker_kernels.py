@@ -27,7 +27,7 @@ from olprouting.engine.state import BY_TIME
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from olprouting.engine.state import Rules, State
+    from olprouting.engine.state import Settings, State
 
     Records = npt.NDArray[np.void]
 
@@ -123,37 +123,39 @@ def project_truth(
 
 
 @kernel
-def kv_held(rules: Rules, request: Any, age: int) -> int:
+def kv_held(settings: Settings, request: Any, age: int) -> int:
     """Return the KV tokens that the request of this record is charged at `age`."""
-    tokens = max(request.prompt + age + rules.age_offset, request.reserved)
-    return int((tokens + rules.block_tokens - 1) // rules.block_tokens * rules.block_tokens)
+    tokens = max(request.prompt + age + settings.age_offset, request.reserved)
+    return int(
+        (tokens + settings.block_tokens - 1) // settings.block_tokens * settings.block_tokens
+    )
 
 
 @kernel
-def kv_use(rules: Rules, requests: Records, workers: Records, g: int) -> int:
+def kv_use(settings: Settings, requests: Records, workers: Records, g: int) -> int:
     """Return the KV tokens that the residents of worker g are charged."""
     worker = workers[g]
-    if rules.kv_counts_tokens:
-        return int(worker.load + worker.active * rules.age_offset)
+    if settings.kv_counts_tokens:
+        return int(worker.load + worker.active * settings.age_offset)
     total = 0
     place = worker.newest
     while place >= 0:
         resident = requests[place]
-        total += kv_held(rules, resident, worker.own_iteration - resident.began)
+        total += kv_held(settings, resident, worker.own_iteration - resident.began)
         place = resident.older
     return total
 
 
 @kernel
-def observe_kv(rules: Rules, state: State) -> None:
+def observe_kv(settings: Settings, state: State) -> None:
     """Note the KV tokens that are free on every worker; none where it is too full already."""
     requests, workers = state.requests, state.workers
     for g in range(len(workers)):
-        state.kv_free[g] = max(0, workers[g].kv_limit - kv_use(rules, requests, workers, g))
+        state.kv_free[g] = max(0, workers[g].kv_limit - kv_use(settings, requests, workers, g))
 
 
 @kernel
-def preempt(rules: Rules, state: State) -> None:
+def preempt(settings: Settings, state: State) -> None:
     """Send back the newest residents of workers about to run a step that would overflow.
 
     Who was admitted first ends up nearest to the head of the queue, within a worker; the workers
@@ -167,19 +169,19 @@ def preempt(rules: Rules, state: State) -> None:
         if worker.ends_s < np.inf:
             continue
         before = now.preemptions
-        use = kv_use(rules, requests, workers, g)
+        use = kv_use(settings, requests, workers, g)
         while use > worker.kv_limit:
-            send_back(rules, state, g)
-            use = kv_use(rules, requests, workers, g)
+            send_back(settings, state, g)
+            use = kv_use(settings, requests, workers, g)
         worker.kv_peak = max(worker.kv_peak, use)
-        if not rules.barrier and now.preemptions > before:
+        if not settings.barrier and now.preemptions > before:
             now.preempting_steps += 1
-    if rules.barrier and now.preemptions > before_all:
+    if settings.barrier and now.preemptions > before_all:
         now.preempting_steps += 1
 
 
 @kernel
-def send_back(rules: Rules, state: State, g: int) -> None:
+def send_back(settings: Settings, state: State, g: int) -> None:
     """Put the newest resident of worker g at the head of the queue, with what it has generated.
 
     It waits for as many KV tokens as it was denied: where a prefill step comes first, asking for
@@ -190,21 +192,21 @@ def send_back(rules: Rules, state: State, g: int) -> None:
     place = worker.newest
     request = state.requests[place]
     age = worker.own_iteration - request.began
-    held = kv_held(rules, request, age)
-    generated = max(0, age - rules.prefill_steps)
-    delist(state.requests, state.workers, state.calendar, rules.prefill_steps, place)
+    held = kv_held(settings, request, age)
+    generated = max(0, age - settings.prefill_steps)
+    delist(state.requests, state.workers, state.calendar, settings.prefill_steps, place)
     worker.load -= request.prompt + age
     worker.active -= 1
     worker.free += 1
     now.active -= 1
     request.prompt += generated
     request.decode -= generated
-    request.forecast = max(1 + rules.prefill_steps, request.forecast - generated)
+    request.forecast = max(1 + settings.prefill_steps, request.forecast - generated)
     request.worker = -1
     request.admission = -1
     request.preempted += 1
     now.preemptions += 1
-    now.stalled = -1  # should the coming iteration be idle, no rule has chosen to wait
+    now.stalled = -1  # should the coming iteration be idle, no policy has chosen to wait
     if age > 0:  # else it has not run a step
         now.recomputed_tokens += request.prompt
     now.head -= 1  # there is room: it once was taken from the queue
@@ -214,25 +216,31 @@ def send_back(rules: Rules, state: State, g: int) -> None:
 
 
 @kernel
-def pass_idle(rules: Rules, state: State) -> None:
+def pass_idle(settings: Settings, state: State) -> None:
     """Let the time of an empty worker's step pass: nothing is active and nothing was admitted."""
     now = state.now[0]
     now.idle_iterations += 1
     now.stalled += 1
-    until_s = now.clock_s + rules.fixed_s
-    if not rules.barrier and rules.release_mode == BY_TIME and now.released < len(state.requests):
+    until_s = now.clock_s + settings.fixed_s
+    if (
+        not settings.barrier
+        and settings.release_mode == BY_TIME
+        and now.released < len(state.requests)
+    ):
         until_s = min(until_s, state.requests[now.released].arrival_s)
     now.clock_s = until_s
 
 
 @kernel
-def local_time(rules: Rules, worker: Any) -> float:
+def local_time(settings: Settings, worker: Any) -> float:
     """Return how long the worker of this record needs for its step, in seconds."""
-    return float(rules.fixed_s + rules.per_token_s * worker.load + rules.per_slot_s * worker.active)
+    return float(
+        settings.fixed_s + settings.per_token_s * worker.load + settings.per_slot_s * worker.active
+    )
 
 
 @kernel
-def run_barrier_step(rules: Rules, state: State, admitted: int) -> None:
+def run_barrier_step(settings: Settings, state: State, admitted: int) -> None:
     """Let every active request run a step, and account for it."""
     now = state.now[0]
     workers = state.workers
@@ -244,16 +252,18 @@ def run_barrier_step(rules: Rules, state: State, admitted: int) -> None:
     for g in range(count):
         heaviest = max(heaviest, workers[g].load)
         total += workers[g].load
-        local_s = local_time(rules, workers[g])
+        local_s = local_time(settings, workers[g])
         slowest_s = max(slowest_s, local_s)
         local_sum_s += local_s
-    step_s = slowest_s + rules.shared_per_token_s * total / count
+    step_s = slowest_s + settings.shared_per_token_s * total / count
     power_w = 0.0
     for g in range(count):
         share = workers[g].load / heaviest
-        power_w += rules.idle_w + (rules.peak_w - rules.idle_w) * share**rules.power_exponent
+        power_w += (
+            settings.idle_w + (settings.peak_w - settings.idle_w) * share**settings.power_exponent
+        )
     imbalance = count * heaviest - total
-    if now.busy_iterations % rules.series_every == 0:
+    if now.busy_iterations % settings.series_every == 0:
         record(state, admitted, step_s, float(imbalance))
     now.imbalance_tokens += imbalance
     now.idle_share += (count * slowest_s - local_sum_s) / (count * step_s)
@@ -262,11 +272,11 @@ def run_barrier_step(rules: Rules, state: State, admitted: int) -> None:
     now.clock_s += step_s
     for g in range(count):
         workers[g].ends_s = now.clock_s
-    finish_steps(rules, state)
+    finish_steps(settings, state)
 
 
 @kernel
-def run_to_next_event(rules: Rules, state: State, admitted: int) -> None:
+def run_to_next_event(settings: Settings, state: State, admitted: int) -> None:
     """Start a step on every worker that has requests and runs none; go on to the next event."""
     now = state.now[0]
     workers = state.workers
@@ -276,21 +286,21 @@ def run_to_next_event(rules: Rules, state: State, admitted: int) -> None:
         worker = workers[g]
         if worker.ends_s == np.inf:
             if worker.active > 0:
-                worker.ends_s = now.clock_s + local_time(rules, worker)
+                worker.ends_s = now.clock_s + local_time(settings, worker)
             else:
                 some_idle = True
         next_s = min(next_s, worker.ends_s)
-    if some_idle and rules.release_mode == BY_TIME and now.released < len(state.requests):
+    if some_idle and settings.release_mode == BY_TIME and now.released < len(state.requests):
         next_s = min(next_s, state.requests[now.released].arrival_s)
-    if now.busy_iterations % rules.series_every == 0:
+    if now.busy_iterations % settings.series_every == 0:
         record(state, admitted, next_s - now.clock_s, np.nan)
     now.busy_iterations += 1
     now.clock_s = next_s
-    finish_steps(rules, state)
+    finish_steps(settings, state)
 
 
 @kernel
-def finish_steps(rules: Rules, state: State) -> None:
+def finish_steps(settings: Settings, state: State) -> None:
     """End the steps that end now: tokens come, completed requests leave, the others grow."""
     now = state.now[0]
     requests, workers, calendar = state.requests, state.workers, state.calendar
@@ -301,9 +311,9 @@ def finish_steps(rules: Rules, state: State) -> None:
         own = worker.own_iteration
         now.decode_tokens += worker.active
         place = worker.newest
-        while place >= 0 and requests[place].began >= own - rules.prefill_steps:
+        while place >= 0 and requests[place].began >= own - settings.prefill_steps:
             newcomer = requests[place]
-            if newcomer.began > own - rules.prefill_steps:
+            if newcomer.began > own - settings.prefill_steps:
                 now.decode_tokens -= 1  # this was its prefill
             elif newcomer.first_token < 0:  # a preempted request keeps its first
                 newcomer.first_token = now.iteration
@@ -313,8 +323,8 @@ def finish_steps(rules: Rules, state: State) -> None:
         while place >= 0:
             request = requests[place]
             following = request.complete_next
-            if last_iteration(request, rules.prefill_steps) == own:
-                delist(requests, workers, calendar, rules.prefill_steps, place)
+            if last_iteration(request, settings.prefill_steps) == own:
+                delist(requests, workers, calendar, settings.prefill_steps, place)
                 worker.load -= request.prompt + own - request.began
                 worker.active -= 1
                 worker.free += 1
@@ -322,7 +332,7 @@ def finish_steps(rules: Rules, state: State) -> None:
                 request.finish_s = now.clock_s
                 now.active -= 1
                 now.finished += 1
-                see_off(rules, state, state.lookahead, place)
+                see_off(settings, state, state.lookahead, place)
             place = following
         worker.load += worker.active
         worker.own_iteration += 1

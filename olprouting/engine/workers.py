@@ -8,28 +8,28 @@ import numpy as np
 
 from olprouting.engine.state import BY_TIME
 from olprouting.engine.worker_kernels import list_residents
-from olprouting.instances.request_curves import Kernel
+from olprouting.instances.request_curves import Batching
 from olprouting.policies.worker_view import NO_LIMIT_TOKENS, WorkerView
 
 if TYPE_CHECKING:
-    from olprouting.engine.state import Rules, State
+    from olprouting.engine.state import Settings, State
     from olprouting.policies.view import View
 
 
-def worker_view(rules: Rules, state: State, view: View) -> WorkerView:
+def worker_view(settings: Settings, state: State, view: View) -> WorkerView:
     """Return the residents of every worker and what is forecast of them."""
     waiting = state.requests[view.waiting_requests]
     rows = list_residents(state.requests, state.workers)
     residents = state.requests[rows]
     worker = residents["worker"].copy()
     age = state.workers["own_iteration"][worker] - residents["began"]
-    arrival = "arrival_s" if rules.release_mode == BY_TIME else "release_s"
-    limit = state.workers["kv_limit"] if rules.kv_limited else NO_LIMIT_TOKENS
+    arrival = "arrival_s" if settings.release_mode == BY_TIME else "release_s"
+    limit = state.workers["kv_limit"] if settings.kv_limited else NO_LIMIT_TOKENS
     return WorkerView(
         clock_s=float(state.now["clock_s"][0]),
         slots=state.workers["slots"].copy(),
         kv_tokens=np.full(len(state.workers), limit),
-        waiting_decode_tokens=waiting["forecast"] - rules.prefill_steps,
+        waiting_decode_tokens=waiting["forecast"] - settings.prefill_steps,
         waiting_arrival_period=waiting["release"].copy(),
         waiting_arrival_s=waiting[arrival].copy(),
         resident_requests=rows,
@@ -38,7 +38,7 @@ def worker_view(rules: Rules, state: State, view: View) -> WorkerView:
         resident_age=age,
         resident_remaining=np.maximum(1, residents["forecast"] - age),
         resident_reserved_tokens=residents["reserved"].copy(),
-        kernel=Kernel.MIXED if rules.prefill_steps else Kernel.DECODE,
-        age_offset=rules.age_offset,
-        block_tokens=rules.block_tokens,
+        batching=Batching.MIXED if settings.prefill_steps else Batching.DECODE,
+        age_offset=settings.age_offset,
+        block_tokens=settings.block_tokens,
     )

@@ -1,4 +1,4 @@
-"""How far routing rules are from the proven optimum of each decision."""
+"""How far routing policies are from the proven optimum of each decision."""
 
 from olprouting.gaps.measure import GapRecord, Judge, JudgedDecision
 from olprouting.gaps.report import GapReport, PolicyGaps

@@ -1,4 +1,4 @@
-"""The main question: how far each routing rule is from the proven optimum."""
+"""The main question: how far each routing policy is from the proven optimum."""
 
 from __future__ import annotations
 
@@ -56,20 +56,20 @@ def measure_gaps(
     trace, cluster
         What to run.
     policies
-        Names of routing rules (`make_policy`).
+        Names of routing policies (`make_policy`).
     options
-        Options of the rules; `solver`, `formulation`, `gamma`, `horizon` and `growth` also say
+        Options of the policies; `solver`, `formulation`, `gamma`, `horizon` and `growth` also say
         how decisions are solved.
     decisions
         How many decisions to sample per policy, >= 1; None solves all.
     judged_by
-        ``"own"``: rules without lookahead by the H = 0 program, the others by the horizon
+        ``"own"``: policies without lookahead by the H = 0 program, the others by the horizon
         program; ``"myopic"``: all by H = 0; ``"horizon"``: all by the horizon program;
         ``"both"``: all by both.
     backlog
         Visible waiting requests, all known in order; None releases requests as the trace says.
     forecast, projection, refresh
-        What the horizon program and lookahead rules know of decode lengths (`simulate`).
+        What the horizon program and lookahead policies know of decode lengths (`simulate`).
     time_limit_s
         Per exact solve. A decision it leaves unproven is kept, with its bound.
     seed
@@ -94,14 +94,14 @@ def measure_gaps(
         raise InputError(f"decisions = {decisions} must be >= 1, or None for all")
     if cluster.kv_tokens is not None:
         raise InputError("gaps: the exact programs have no KV limits; leave out kv_tokens")
-    rules = [make_policy(name, cluster.workers, options) for name in policies]
-    for rule in rules:
-        if not rule.maximal:
+    made = [make_policy(name, cluster.workers, options) for name in policies]
+    for policy in made:
+        if not policy.maximal:
             raise InputError(
-                f"{rule.name} may leave slots free while requests wait, and the exact programs do "
-                "not; measure_prices (olprouting prices) compares such rules"
+                f"{policy.name} may leave slots free while requests wait, and the exact programs "
+                "do not; measure_prices (olprouting prices) compares such policies"
             )
-    windows = {rule.name: _windows(judged_by, rule.horizon, options.horizon) for rule in rules}
+    windows = {policy.name: _windows(judged_by, policy.horizon, options.horizon) for policy in made}
     judge = Judge(
         jsq=make_policy("jsq", cluster.workers, options),
         gamma=options.gamma,
@@ -113,7 +113,7 @@ def measure_gaps(
     )
     found, failures = _Findings(), Failures()
     try:
-        for policy in rules:
+        for policy in made:
             with failures.kept():
                 run = sample_run(
                     trace,

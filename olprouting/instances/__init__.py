@@ -4,7 +4,7 @@ from olprouting.instances.cluster import Cluster, PowerModel, StepTime
 from olprouting.instances.decision import Decision, Growth
 from olprouting.instances.period_problem import PeriodProblem
 from olprouting.instances.period_result import NoPricesError, PeriodPrices, PeriodResult
-from olprouting.instances.request_curves import Kernel
+from olprouting.instances.request_curves import Batching
 from olprouting.instances.result import (
     PROOF_TOLERANCE_TOKENS,
     Assignment,
@@ -22,11 +22,11 @@ __all__ = [
     "PROOF_TOLERANCE_TOKENS",
     "WEIGHT_SETS",
     "Assignment",
+    "Batching",
     "Cluster",
     "Decision",
     "DecisionResult",
     "Growth",
-    "Kernel",
     "NoPricesError",
     "PeriodPrices",
     "PeriodProblem",

@@ -14,7 +14,7 @@ from olprouting.instances._checks import positive, refuse_sum, require_memory, t
 _BALANCE_AUTHORS = "balance-authors"
 
 MAX_SLOTS = 2**27
-"""Slots of the largest cluster: rules list the free ones."""
+"""Slots of the largest cluster: policies list the free ones."""
 
 _A100_FITS_S: dict[str, tuple[float, float, float]] = {
     # name: (fixed, per active request, per resident token), least squares over Vidur's predictor

@@ -22,18 +22,18 @@ from olprouting.instances._checks import (
 )
 from olprouting.instances.documents import load_json, naming, of_schema, refuse_wrong_fields
 from olprouting.instances.request_curves import (
-    Kernel,
+    Batching,
     default_age_offset,
     kv_tokens_at,
     last_active_period,
-    parse_kernel,
+    parse_batching,
 )
 from olprouting.instances.slo_weights import SloWeights
 
 SCHEMA = "olprouting/period/1"
 
 _REQUIRED = {
-    "schema", "period", "periods", "kernel", "weights", "t1", "t2", "workers", "requests"
+    "schema", "period", "periods", "batching", "weights", "t1", "t2", "workers", "requests"
 }  # fmt: skip
 _OPTIONAL = {"inclusive", "age_offset", "clipped"}
 _ANY = -MAX_EXACT_TOKENS
@@ -62,12 +62,12 @@ class PeriodProblem:
         Predicted o_j, shape (J,), >= 1.
     arrival_period
         t_j, shape (J,), <= k; may be <= 0 where periods are counted from now.
-    kernel
+    batching
         ``"decode"`` or ``"mixed"``.
     inclusive
         Whether a latency equal to its threshold counts; in the paper it does not.
     age_offset
-        KV tokens that a request holds at age 0 beyond its prompt, >= 0. None is the kernel's own:
+        KV tokens that a request holds at age 0 beyond its prompt, >= 0. None is that of the batching mode:
         1 for decode, 0 for mixed.
     clipped
         How many residuals were negative before.
@@ -88,7 +88,7 @@ class PeriodProblem:
     prompt_tokens: npt.NDArray[np.int64]
     decode_tokens: npt.NDArray[np.int64]
     arrival_period: npt.NDArray[np.int64]
-    kernel: Kernel = Kernel.DECODE
+    batching: Batching = Batching.DECODE
     inclusive: bool = False
     age_offset: int | None = None
     clipped: int = 0
@@ -107,7 +107,7 @@ class PeriodProblem:
             object.__setattr__(
                 self, "age_offset", whole("age_offset", self.age_offset, 0, MAX_EXACT_TOKENS)
             )
-        object.__setattr__(self, "kernel", parse_kernel(str(self.kernel)))
+        object.__setattr__(self, "batching", parse_batching(str(self.batching)))
         for name in ("t1", "t2"):
             object.__setattr__(self, name, latency_threshold(name, getattr(self, name)))
         self._check_workers()
@@ -189,27 +189,27 @@ class PeriodProblem:
             periods=self.periods,
             t1=self.t1,
             t2=self.t2,
-            kernel=self.kernel,
+            batching=self.batching,
             inclusive=self.inclusive,
         )
 
     @property
     def active_remaining(self) -> npt.NDArray[np.int64]:
         """In how many of the remaining periods each request is active if started now, (J,)."""
-        last = last_active_period(self.period, self.decode_tokens, self.kernel)
+        last = last_active_period(self.period, self.decode_tokens, self.batching)
         return np.minimum(last, self.periods) - self.period + 1
 
     @property
     def tokens_at_start(self) -> npt.NDArray[np.int64]:
         """KV tokens at age 0, shape (J,); a request grows by one token per period."""
         return kv_tokens_at(
-            0, self.prompt_tokens, self.decode_tokens, self.kernel, self.effective_age_offset
+            0, self.prompt_tokens, self.decode_tokens, self.batching, self.effective_age_offset
         )
 
     @property
     def effective_age_offset(self) -> int:
         """The age offset in force."""
-        return default_age_offset(self.kernel) if self.age_offset is None else self.age_offset
+        return default_age_offset(self.batching) if self.age_offset is None else self.age_offset
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some fields changed, checked again."""
@@ -221,7 +221,7 @@ class PeriodProblem:
             "schema": SCHEMA,
             "period": self.period,
             "periods": self.periods,
-            "kernel": str(self.kernel),
+            "batching": str(self.batching),
             "weights": self.weights.to_document(),
             "t1": self.t1,
             "t2": self.t2,
@@ -294,7 +294,7 @@ class PeriodProblem:
             weights=SloWeights.from_document(document["weights"]),
             t1=document["t1"],
             t2=document["t2"],
-            kernel=document["kernel"],
+            batching=document["batching"],
             **workers,
             **requests,
             **options,

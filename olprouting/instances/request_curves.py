@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Ints = int | npt.NDArray[np.int64]
 
 
-class Kernel(StrEnum):
+class Batching(StrEnum):
     """What a worker does with a request that starts on it."""
 
     DECODE = "decode"
@@ -39,50 +39,50 @@ class Kernel(StrEnum):
     """It first spends one period on prefill (PD-mixing)."""
 
 
-def parse_kernel(kernel: Kernel | str) -> Kernel:
-    """Return the kernel of this name.
+def parse_batching(batching: Batching | str) -> Batching:
+    """Return the batching mode of this name.
 
     Raises
     ------
     InputError
         If there is none.
     """
-    return member_named(Kernel, "kernel", kernel)
+    return member_named(Batching, "batching", batching)
 
 
-def first_token_delay(kernel: Kernel | str) -> int:
+def first_token_delay(batching: Batching | str) -> int:
     """Return the periods from the start to the first token: 0 for decode, 1 for mixed."""
-    return 1 if parse_kernel(kernel) is Kernel.MIXED else 0
+    return 1 if parse_batching(batching) is Batching.MIXED else 0
 
 
-def default_age_offset(kernel: Kernel | str) -> int:
-    """Return the kernel's own age offset: 1 for decode, 0 for mixed."""
-    return 0 if parse_kernel(kernel) is Kernel.MIXED else 1
+def default_age_offset(batching: Batching | str) -> int:
+    """Return that of the batching mode age offset: 1 for decode, 0 for mixed."""
+    return 0 if parse_batching(batching) is Batching.MIXED else 1
 
 
-def active_periods(decode_tokens: Ints, kernel: Kernel | str) -> npt.NDArray[np.int64]:
+def active_periods(decode_tokens: Ints, batching: Batching | str) -> npt.NDArray[np.int64]:
     """Return for how many periods requests are active: o for decode, o + 1 for mixed."""
-    return np.asarray(decode_tokens, dtype=np.int64) + first_token_delay(kernel)
+    return np.asarray(decode_tokens, dtype=np.int64) + first_token_delay(batching)
 
 
 def last_active_period(
-    start_period: Ints, decode_tokens: Ints, kernel: Kernel | str
+    start_period: Ints, decode_tokens: Ints, batching: Batching | str
 ) -> npt.NDArray[np.int64]:
     """Return the last period in which requests started at `start_period` are active."""
-    return np.asarray(start_period, dtype=np.int64) + active_periods(decode_tokens, kernel) - 1
+    return np.asarray(start_period, dtype=np.int64) + active_periods(decode_tokens, batching) - 1
 
 
-def is_active(age: Ints, decode_tokens: Ints, kernel: Kernel | str) -> npt.NDArray[np.bool_]:
+def is_active(age: Ints, decode_tokens: Ints, batching: Batching | str) -> npt.NDArray[np.bool_]:
     """Return whether requests are active at `age`, in periods since their start."""
     age = np.asarray(age, dtype=np.int64)
-    return (age >= 0) & (age < active_periods(decode_tokens, kernel))
+    return (age >= 0) & (age < active_periods(decode_tokens, batching))
 
 
 def kv_tokens_at(
     age: Ints,
     prompt_tokens: Ints,
     decode_tokens: Ints,
-    kernel: Kernel | str,
+    batching: Batching | str,
     age_offset: int | None = None,
 ) -> npt.NDArray[np.int64]:
     """Return the KV tokens that requests hold at `age`: 0 where they are not active.
@@ -93,11 +93,11 @@ def kv_tokens_at(
         Periods since the start.
     prompt_tokens, decode_tokens
         s >= 0 and o >= 1.
-    kernel
+    batching
         ``"decode"`` or ``"mixed"``.
     age_offset
-        Tokens held at age 0 beyond the prompt; None is the kernel's own.
+        Tokens held at age 0 beyond the prompt; None is that of the batching mode.
     """
-    offset = default_age_offset(kernel) if age_offset is None else age_offset
+    offset = default_age_offset(batching) if age_offset is None else age_offset
     held = np.asarray(prompt_tokens, dtype=np.int64) + age + offset
-    return np.where(is_active(age, decode_tokens, kernel), held, 0)
+    return np.where(is_active(age, decode_tokens, batching), held, 0)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from olprouting.instances.request_curves import Kernel, first_token_delay
+from olprouting.instances.request_curves import Batching, first_token_delay
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -99,7 +99,7 @@ def reward(
     periods: int,
     t1: float,
     t2: float,
-    kernel: Kernel | str = Kernel.DECODE,
+    batching: Batching | str = Batching.DECODE,
     inclusive: bool = False,
 ) -> npt.NDArray[np.float64]:
     """Return the reward of starting requests at `start_period`; every argument broadcasts.
@@ -118,7 +118,7 @@ def reward(
         T, the last period.
     t1, t2
         Thresholds of end-to-end latency and of time to first token, in periods.
-    kernel
+    batching
         ``"decode"`` or ``"mixed"``.
     inclusive
         Whether a latency equal to its threshold counts; in the paper it does not.
@@ -126,7 +126,7 @@ def reward(
     terms = reward_terms(
         np.asarray(decode_tokens, dtype=np.int64),
         np.asarray(arrival_period, dtype=np.int64),
-        np.asarray(start_period, dtype=np.int64) + first_token_delay(kernel),
+        np.asarray(start_period, dtype=np.int64) + first_token_delay(batching),
         periods,
         latency_limit(t1, inclusive),
         latency_limit(t2, inclusive),

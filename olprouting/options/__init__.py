@@ -3,6 +3,7 @@
 This imports no numbers and no solver, so that the command line can say what there is at once.
 """
 
+from olprouting.options.policies import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.options.questions import (
     EvaluationOptions,
     GapOptions,
@@ -10,7 +11,6 @@ from olprouting.options.questions import (
     JudgedBy,
     PriceReportOptions,
 )
-from olprouting.options.rules import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.options.run import (
     Clock,
     ClockOptions,

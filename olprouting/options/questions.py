@@ -15,7 +15,7 @@ class JudgedBy(StrEnum):
     """The window by which a policy's decisions are judged."""
 
     OWN = "own"
-    """H = 0 for rules without lookahead, the horizon program for those with."""
+    """H = 0 for policies without lookahead, the horizon program for those with."""
     MYOPIC = "myopic"
     """H = 0 for all."""
     HORIZON = "horizon"
@@ -30,11 +30,11 @@ class GapOptions(Options):
     """How decisions are judged."""
 
     decisions: int | None = parameter(
-        200, "Decisions to solve per rule, or all.", at_least=1, words=ALL
+        200, "Decisions to solve per policy, or all.", at_least=1, words=ALL
     )
     judged_by: str = parameter(
         JudgedBy.OWN,
-        "Program that judges: own (H=0 for rules without lookahead), myopic, horizon, both.",
+        "Program that judges: own (H=0 for policies without lookahead), myopic, horizon, both.",
         choices=tuple(JudgedBy),
         word="window",
     )

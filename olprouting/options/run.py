@@ -1,4 +1,4 @@
-"""Options of a run: its clock, how KV tokens are counted, and what its rule sees."""
+"""Options of a run: its clock, how KV tokens are counted, and what its policy sees."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Oversize(StrEnum):
 @options("options", "Forecast")
 @dataclass(frozen=True)
 class ProjectionOptions(Options):
-    """How rules with lookahead project loads from forecasts."""
+    """How policies with lookahead project loads from forecasts."""
 
     projection: str = parameter(
         Projection.CUTOFF,
@@ -74,7 +74,7 @@ class ClockOptions(Options):
         "barrier (workers step together) or independent (each at its own pace).",
         choices=tuple(Clock),
     )
-    kernel: str = parameter(
+    batching: str = parameter(
         "decode",
         "decode, or mixed: an iteration of prefill before the first token.",
         choices=("decode", "mixed"),
@@ -84,7 +84,7 @@ class ClockOptions(Options):
 @options("options", "Run")
 @dataclass(frozen=True)
 class RunOptions(Options):
-    """What a rule sees, and when a run ends."""
+    """What a policy sees, and when a run ends."""
 
     signal_delay: int = parameter(0, "Age of loads and counts, in iterations.", at_least=0)
     periods: int | None = parameter(None, "Stop after period T.", at_least=1)
@@ -120,7 +120,7 @@ class KvOptions(Options):
         None,
         "Tokens that a request holds at age 0 beyond its prompt.",
         at_least=0,
-        details="None is the kernel's own: 1 for decode (the token being generated), 0 for mixed.",
+        details="None: 1 for decode (the token being generated), 0 for mixed.",
     )
     oversize: Oversize | str = parameter(
         Oversize.ERROR,

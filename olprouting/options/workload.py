@@ -195,7 +195,7 @@ class ClusterOptions(Options):
 @options("options", "Forecast")
 @dataclass(frozen=True)
 class ForecastOptions(Options):
-    """What the rules know of decode lengths."""
+    """What the policies know of decode lengths."""
 
     forecast: str | None = parameter(
         "oracle",

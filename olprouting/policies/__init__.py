@@ -1,4 +1,4 @@
-"""Routing rules."""
+"""Routing policies."""
 
 from olprouting.options import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.policies.exact import ExactPolicy, decision_of, view_of

@@ -16,7 +16,7 @@ from olprouting.policies.score_kernels import (
 )
 
 if TYPE_CHECKING:
-    from olprouting.policies.rules import BalanceParameters
+    from olprouting.policies.parameters import BalanceParameters
     from olprouting.policies.view import View
 
 

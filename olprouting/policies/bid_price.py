@@ -1,4 +1,4 @@
-"""The bid-price rules (bid-price paper, Algorithm 1): start what is worth more than it uses."""
+"""The bid-price policies (bid-price paper, Algorithm 1): start what is worth more than it uses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from olprouting.instances import StopReason
-from olprouting.policies.period_rule import PeriodRule, admit_by_score
+from olprouting.policies.period_policy import PeriodPolicy, admit_by_score
 from olprouting.policies.period_situation import workers_of
 from olprouting.policies.policy import REJECT
 from olprouting.prices import (
@@ -45,15 +45,15 @@ class PricedPeriod(NamedTuple):
     problem
         The period's program.
     sample
-        The dual whose history the prices were learned from. Its arrays are those of the rule: copy
-        them to keep them.
+        The dual whose history the prices were learned from. Its arrays are those of the policy:
+        copy them to keep them.
     """
 
     problem: PeriodProblem
     sample: SaaProblem
 
 
-class BidPriceRule(PeriodRule):
+class BidPricePolicy(PeriodPolicy):
     """Algorithm 1 with subgradient prices.
 
     In each period in which requests wait: take over the real residuals, take K steps from the last
@@ -64,7 +64,7 @@ class BidPriceRule(PeriodRule):
     Parameters
     ----------
     name, options, random_ties
-        As for `PeriodRule`.
+        As for `PeriodPolicy`.
     learning
         How prices are learned.
 
@@ -139,7 +139,7 @@ class BidPriceRule(PeriodRule):
                     descent=self._descent,
                     reward_normalizer=learning.reward_normalizer,
                     clip=learning.clip,
-                    kernel=workers.kernel,
+                    batching=workers.batching,
                     age_offset=workers.age_offset,
                     positions="relative" if receding else learning.positions,
                 ),
@@ -230,7 +230,7 @@ class BidPriceRule(PeriodRule):
             )
 
 
-class ExactBidPriceRule(BidPriceRule):
+class ExactBidPricePolicy(BidPricePolicy):
     """Algorithm 1 with prices that minimise the sample's dual, every `exact_every` updates.
 
     A solve that reaches its limit leaves the prices as they are; `unsolved` counts those.

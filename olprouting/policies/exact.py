@@ -85,15 +85,15 @@ def decision_of(
 
 
 def view_of(decision: Decision, active_requests: npt.ArrayLike | None = None) -> View:
-    """Return a decision as a routing rule sees it, to ask the rule what it would do.
+    """Return a decision as a routing policy sees it, to ask the policy what it would do.
 
     Parameters
     ----------
     decision
         The decision; its waiting requests become rows 0, 1, ... of a trace.
     active_requests
-        Requests in service of each worker, shape (G,), which a decision does not know; only rules
-        that count requests look at them. None: 0 everywhere.
+        Requests in service of each worker, shape (G,), which a decision does not know; only
+        policies that count requests look at them. None: 0 everywhere.
 
     Raises
     ------
@@ -101,12 +101,12 @@ def view_of(decision: Decision, active_requests: npt.ArrayLike | None = None) ->
         If prompt sizes are not whole, as those of a trace are, or counts do not fit.
     """
     if decision.waiting_prompt_tokens.dtype.kind != "i":
-        raise InputError("waiting_prompt_tokens must be whole for a routing rule")
+        raise InputError("waiting_prompt_tokens must be whole for a routing policy")
     counts = np.zeros(decision.workers) if active_requests is None else active_requests
     active = token_vector("active_requests", counts, at_least=0, length=decision.workers)
     return View(
         projected_load_tokens=decision.projected_load_tokens.astype(np.float64),
-        active_requests=active.copy(),  # compiled rules take writable arrays
+        active_requests=active.copy(),  # compiled policies take writable arrays
         free_slots=decision.free_slots.copy(),
         waiting_prompt_tokens=decision.waiting_prompt_tokens.astype(np.int64),
         waiting_requests=np.arange(decision.waiting),

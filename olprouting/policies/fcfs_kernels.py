@@ -1,4 +1,4 @@
-"""Compiled FCFS rules: the earliest waiting request goes to a worker that the rule picks."""
+"""Compiled FCFS policies: the earliest waiting request goes to a worker that the policy picks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled, kernel
-from olprouting.policies.rules import JSQ, POWER_OF_TWO, RANDOM, ROUND_ROBIN
+from olprouting.policies.parameters import JSQ, POWER_OF_TWO, RANDOM, ROUND_ROBIN
 
 if TYPE_CHECKING:
     from olprouting.policies.view import View
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @kernel
 def route_fcfs(
-    rule: int | None,
+    policy: int | None,
     random_ties: bool,
     view: View,
     pointer: Ints,
@@ -28,12 +28,12 @@ def route_fcfs(
     Loads, counts and free slots are updated after every assignment (balance paper, EC.2).
     `pointer` is the round-robin memory, shape (1,), kept across iterations.
 
-    Under KV limits the rule chooses among the workers with a free slot and room for the KV tokens
+    Under KV limits the policy chooses among the workers with a free slot and room for the KV tokens
     that the earliest request needs in its first iteration. If there is none, no later request
     overtakes it: admission stops. Returns the number of pairs: 0 if
-    `rule` is None.
+    `policy` is None.
     """
-    if rule is None:
+    if policy is None:
         return 0
     workers = len(view.free_slots)
     limited = len(view.kv_free_tokens) > 0
@@ -50,13 +50,13 @@ def route_fcfs(
     for u in range(view.admissions):
         if limited and not open_workers(free, kv_free, view.waiting_kv_tokens[u], open_slots):
             return u
-        if rule == RANDOM:
+        if policy == RANDOM:
             g = pick_free(open_slots, rng)
-        elif rule == ROUND_ROBIN:
+        elif policy == ROUND_ROBIN:
             g = next_free(open_slots, pointer)
-        elif rule == POWER_OF_TWO:
+        elif policy == POWER_OF_TWO:
             g = fewer_of_two(open_slots, active, random_ties, rng)
-        elif rule == JSQ:
+        elif policy == JSQ:
             g = smallest_free(open_slots, 1, active, random_ties, rng)
         else:
             g = smallest_free(open_slots, 1, load, random_ties, rng)

@@ -1,4 +1,4 @@
-"""Rules that solve each period's program by itself: the LP, rounded, and the integer program."""
+"""Policies that solve each period's program by itself: the LP, rounded, and the integer program."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from olprouting.exact import solve
 from olprouting.instances import StopReason
-from olprouting.policies.period_rule import PeriodRule, admit_by_score
+from olprouting.policies.period_policy import PeriodPolicy, admit_by_score
 
 if TYPE_CHECKING:
     from olprouting.exact import SolveOptions
@@ -22,13 +22,13 @@ SHARE_TOLERANCE = 1e-9
 """Smaller shares of a fractional solution count as 0."""
 
 
-class PeriodProgramRule(PeriodRule):
+class PeriodProgramPolicy(PeriodPolicy):
     """The period's program solved exactly, without looking at what is still to come.
 
     Parameters
     ----------
     name, options, random_ties
-        As for `PeriodRule`.
+        As for `PeriodPolicy`.
     formulation
         ``"lp"``, whose fractional solution is rounded (`round_shares`), or ``"integer"``.
     solver, solve_options

@@ -48,7 +48,7 @@ class PeriodSituation:
 
 @dataclass
 class Bookings:
-    """The occupancy table of a rule that looks at no worker: its own starts, as forecast.
+    """The occupancy table of a policy that looks at no worker: its own starts, as forecast.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Bookings:
     def add(self, situation: PeriodSituation, view: View, pairs: Pairs) -> None:
         """Book starts for their forecast lengths."""
         problem = situation.problem
-        active = active_periods(problem.decode_tokens, problem.kernel)
+        active = active_periods(problem.decode_tokens, problem.batching)
         reserved = view.waiting_kv_tokens
         for j, g in pairs:
             if g == REJECT:
@@ -102,11 +102,11 @@ def situation_of(
     Parameters
     ----------
     view
-        What the rule sees.
+        What the policy sees.
     options
         The program; with open-loop residuals it needs `bookings`.
     bookings
-        The rule's own starts until now; none by default.
+        The policy's own starts until now; none by default.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def situation_of(
         prompt_tokens=_charged_at_start(view, workers) - workers.age_offset,
         decode_tokens=workers.waiting_decode_tokens,
         arrival_period=_arrival_period(workers, options.period_s) - (period - first),
-        kernel=workers.kernel,
+        batching=workers.batching,
         inclusive=options.inclusive,
         age_offset=workers.age_offset,
         clipped=room.clipped,
@@ -153,7 +153,7 @@ def workers_of(view: View) -> WorkerView:
         If it has none.
     """
     if view.workers is None:
-        raise InputError("rules that plan by periods need a view with workers (needs_residents)")
+        raise InputError("policies that plan by periods need a view with workers (needs_residents)")
     return view.workers
 
 

@@ -1,4 +1,4 @@
-"""The protocol of a routing rule, and the built-in rules that implement it."""
+"""The protocol of a routing policy, and the built-in policies that implement it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from olprouting.policies.rules import RuleParameters
+    from olprouting.policies.parameters import PolicyParameters
     from olprouting.policies.view import View
 
 REJECT: Final = -1
@@ -24,7 +24,7 @@ RouteFunction = Callable[["View", np.random.Generator], Pairs]
 
 
 class Policy(Protocol):
-    """A routing rule."""
+    """A routing policy."""
 
     @property
     def name(self) -> str:
@@ -33,7 +33,7 @@ class Policy(Protocol):
 
     @property
     def horizon(self) -> int:
-        """Lookahead H: how far the loads in its views are projected. 0 for most rules."""
+        """Lookahead H: how far the loads in its views are projected. 0 for most policies."""
         ...
 
     @property
@@ -54,8 +54,8 @@ class Policy(Protocol):
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the (waiting position, worker) pairs to admit.
 
-        Their number is ``view.admissions`` for a maximal rule, else at most that. A rule that is
-        not maximal may also return (waiting position, REJECT); that takes no slot.
+        Their number is ``view.admissions`` for a maximal policy, else at most that. A policy that
+        is not maximal may also return (waiting position, REJECT); that takes no slot.
         """
         ...
 
@@ -95,38 +95,38 @@ class FunctionPolicy:
 
 @dataclass(frozen=True)
 class CompiledPolicy:
-    """A built-in rule, compiled: it runs inside the compiled loop of the engine.
+    """A built-in policy, compiled: it runs inside the compiled loop of the engine.
 
     Parameters
     ----------
     name
         What reports call it.
     parameters
-        The rule and its options.
+        The policy and its options.
     pointer
         Round-robin memory, shape (1,); a new run starts it at 0.
     """
 
     name: str
-    parameters: RuleParameters
+    parameters: PolicyParameters
     pointer: npt.NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(1, np.int64), compare=False, repr=False
     )
 
     @property
     def horizon(self) -> int:
-        """Lookahead H, from the number of offset weights; 0 for FCFS rules."""
+        """Lookahead H, from the number of offset weights; 0 for FCFS policies."""
         balance = self.parameters.balance
         return 0 if balance is None else len(balance.offset_weights) - 1
 
     @property
     def maximal(self) -> bool:
-        """True: built-in rules admit all that slots allow."""
+        """True: built-in policies admit all that slots allow."""
         return True
 
     @property
     def respects_kv(self) -> bool:
-        """Whether it is an FCFS rule; BR weighs loads alone."""
+        """Whether it is an FCFS policy; BR weighs loads alone."""
         return self.parameters.balance is None
 
     @property
@@ -135,7 +135,7 @@ class CompiledPolicy:
         return False
 
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
-        """Return the pairs that the rule chooses."""
+        """Return the pairs that the policy chooses."""
         position, worker = self.route_arrays(view, rng)
         return list(zip(position.tolist(), worker.tolist(), strict=True))
 
@@ -153,7 +153,7 @@ class CompiledPolicy:
         return position[:admitted], worker[:admitted]
 
     def prepare(self, view: View, rng: np.random.Generator) -> None:
-        """Compile the rule for such views, or load its code, so that no timed call has to."""
+        """Compile the policy for such views, or load its code, so that no timed call has to."""
         from olprouting.compiling import prepare
         from olprouting.policies.route_kernels import route_compiled
 

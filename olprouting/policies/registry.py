@@ -1,4 +1,4 @@
-"""Routing rules by name: the built-in ones, registered ones, and functions in a file."""
+"""Routing policies by name: the built-in ones, registered ones, and functions in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from olprouting.errors import InputError, said, unknown_name
 from olprouting.instances._checks import whole
 from olprouting.options import PolicyOptions
-from olprouting.policies import rules
+from olprouting.policies import parameters
 from olprouting.policies.exact import ExactPolicy
 from olprouting.policies.policy import CompiledPolicy, FunctionPolicy, Policy, RouteFunction
 
@@ -30,14 +30,14 @@ Factory = Callable[[int, PolicyOptions], Policy]
 """Makes a policy for a number of workers and options."""
 
 _FCFS = {
-    "random": rules.RANDOM,
-    "round-robin": rules.ROUND_ROBIN,
-    "power-of-two": rules.POWER_OF_TWO,
-    "jsq": rules.JSQ,
-    "least-load": rules.LEAST_LOAD,
+    "random": parameters.RANDOM,
+    "round-robin": parameters.ROUND_ROBIN,
+    "power-of-two": parameters.POWER_OF_TWO,
+    "jsq": parameters.JSQ,
+    "least-load": parameters.LEAST_LOAD,
 }
-_PERIOD_RULES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
-_BUILT_IN = (*_FCFS, "br0", "brh", "exact", *_PERIOD_RULES)
+_PERIOD_POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+_BUILT_IN = (*_FCFS, "br0", "brh", "exact", *_PERIOD_POLICIES)
 _REGISTERED: dict[str, Factory] = {}
 
 
@@ -49,7 +49,7 @@ def policy_names() -> tuple[str, ...]:
 def register_policy(
     name: str, horizon: int = 0, *, maximal: bool = True, needs_residents: bool = False
 ) -> Callable[[RouteFunction], RouteFunction]:
-    """Register a plain Python function as a routing rule (decorator).
+    """Register a plain Python function as a routing policy (decorator).
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def register_policy(
     Raises
     ------
     InputError
-        If the name is a built-in rule's.
+        If the name is a built-in policy's.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def register_policy(
 
 
 def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -> Policy:
-    """Return the routing rule called `name`.
+    """Return the routing policy called `name`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     workers
         Number of workers G of the cluster it will route for.
     options
-        Options of the built-in rules.
+        Options of the built-in policies.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     whole("workers", workers, 1)
     if name in _FCFS:
         return CompiledPolicy(
-            name, rules.RuleParameters(_FCFS[name], options.ties == "random", balance=None)
+            name, parameters.PolicyParameters(_FCFS[name], options.ties == "random", balance=None)
         )
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
         return CompiledPolicy(name, _balance_parameters(options, workers, np.ones(1), 0))
@@ -126,8 +126,8 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
             time_limit_s=options.time_limit_s,
             warm_start=make_policy("br0", workers, options),
         )
-    if name in _PERIOD_RULES:
-        return _period_rule(name, options)
+    if name in _PERIOD_POLICIES:
+        return _period_policy(name, options)
     if name in _REGISTERED:
         return _REGISTERED[name](workers, options)
     if ":" in name:
@@ -135,17 +135,17 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     raise unknown_name("policy", name, (*policy_names(), "FILE.py:function"))
 
 
-def _period_rule(name: str, options: PolicyOptions) -> Policy:
+def _period_policy(name: str, options: PolicyOptions) -> Policy:
     from olprouting.exact import SolveOptions
-    from olprouting.policies.bid_price import BidPriceRule, ExactBidPriceRule
-    from olprouting.policies.period_programs import PeriodProgramRule
+    from olprouting.policies.bid_price import BidPricePolicy, ExactBidPricePolicy
+    from olprouting.policies.period_programs import PeriodProgramPolicy
 
     random_ties = options.ties == "random"
     if name == "bid-price":
-        return BidPriceRule(name, options.period, options.bid_price, random_ties=random_ties)
+        return BidPricePolicy(name, options.period, options.bid_price, random_ties=random_ties)
     solve_options = SolveOptions(time_limit_s=options.time_limit_s)
     if name == "bid-price-exact":
-        return ExactBidPriceRule(
+        return ExactBidPricePolicy(
             name,
             options.period,
             options.bid_price,
@@ -153,7 +153,7 @@ def _period_rule(name: str, options: PolicyOptions) -> Policy:
             solver=options.solver,
             solve_options=solve_options,
         )
-    return PeriodProgramRule(
+    return PeriodProgramPolicy(
         name,
         options.period,
         random_ties=random_ties,
@@ -168,14 +168,14 @@ def _balance_parameters(
     overflow_penalty: float,
     offset_weights: np.ndarray[tuple[int], np.dtype[np.float64]],
     growing: int,
-) -> rules.RuleParameters:
+) -> parameters.PolicyParameters:
     enumerates = options.subset_search == "enumerate" or (
         options.subset_search == "auto" and options.r_max <= MAX_ENUMERATED_WINDOW
     )
-    return rules.RuleParameters(
+    return parameters.PolicyParameters(
         fcfs=None,
         random_ties=options.ties == "random",
-        balance=rules.BalanceParameters(
+        balance=parameters.BalanceParameters(
             overflow_penalty=float(overflow_penalty),  # an int would compile all kernels once more
             offset_weights=offset_weights,
             growing=growing,

@@ -1,4 +1,4 @@
-"""One compiled entry to all compiled rules."""
+"""One compiled entry to all compiled policies."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from olprouting.policies.fcfs_kernels import route_fcfs
 if TYPE_CHECKING:
     import numpy as np
 
-    from olprouting.policies.rules import RuleParameters
+    from olprouting.policies.parameters import PolicyParameters
     from olprouting.policies.view import View
 
 
 @compiled
 def route_compiled(
-    parameters: RuleParameters,
+    parameters: PolicyParameters,
     view: View,
     pointer: Ints,
     rng: np.random.Generator,
     position: Ints,
     worker: Ints,
 ) -> int:
-    """Fill `position` and `worker`, shape (U,), with the pairs that the rule admits.
+    """Fill `position` and `worker`, shape (U,), with the pairs that the policy admits.
 
     Returns their number: U, unless KV limits stand in the way.
     """

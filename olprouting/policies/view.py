@@ -1,4 +1,4 @@
-"""What a routing rule may see at a decision."""
+"""What a routing policy may see at a decision."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_LIMITS: Final = np.empty(0, np.int64)
 
 
 class View(NamedTuple):
-    """The state of one decision, as plain arrays (a rule must not write to them).
+    """The state of one decision, as plain arrays (a policy must not write to them).
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class View(NamedTuple):
     waiting_requests
         Shape (W,), int64: their row numbers in the trace.
     admissions
-        U = min(W, total free slots): a maximal rule admits exactly this many, or under KV limits
+        U = min(W, total free slots): a maximal policy admits exactly this many, or under KV limits
         as many as fit; others admit at most so many.
     iteration
         Number of the iteration (period), from 1.
@@ -41,7 +41,7 @@ class View(NamedTuple):
         Shape (W,), int64: KV tokens that waiting requests need in their first iteration (after
         preemption: as many as were denied). Empty without KV limits.
     workers
-        The residents of every worker and the forecasts, for rules with ``needs_residents``; None
+        The residents of every worker and the forecasts, for policies with ``needs_residents``; None
         for others.
     """
 

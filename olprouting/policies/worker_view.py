@@ -1,4 +1,4 @@
-"""What a rule may know of the residents of every worker: enough to plan periods ahead."""
+"""What a policy may know of the residents of every worker: enough to plan periods ahead."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from olprouting.instances.request_curves import Kernel
+    from olprouting.instances.request_curves import Batching
 
 NO_LIMIT_TOKENS: Final = 2**52
 """The KV limit of a worker that has none: never in the way, and exact in double precision."""
@@ -61,7 +61,7 @@ class WorkerView:
         included; max(1, forecast - age).
     resident_reserved_tokens
         KV tokens that they are charged at least, shape (R,); 0 unless reserved.
-    kernel, age_offset, block_tokens
+    batching, age_offset, block_tokens
         How KV tokens are counted; `block_tokens` is 1 where they are not rounded.
     """
 
@@ -77,7 +77,7 @@ class WorkerView:
     resident_age: npt.NDArray[np.int64]
     resident_remaining: npt.NDArray[np.int64]
     resident_reserved_tokens: npt.NDArray[np.int64]
-    kernel: Kernel
+    batching: Batching
     age_offset: int
     block_tokens: int
 

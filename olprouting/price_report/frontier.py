@@ -1,4 +1,4 @@
-"""Which trade-offs between two metrics the bid-price rule reaches as its weights vary."""
+"""Which trade-offs between two metrics the bid-price policy reaches as its weights vary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
 from olprouting.instances import SloWeights
-from olprouting.instances.request_curves import Kernel
+from olprouting.instances.request_curves import Batching
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.study import JUDGED
@@ -66,12 +66,12 @@ DEFAULT_METRICS = ("ttft_mean", "throughput_tokens_per_s")
 
 @dataclass(frozen=True)
 class ParetoPoint:
-    """One run of the bid-price rule.
+    """One run of the bid-price policy.
 
     Attributes
     ----------
     weights
-        What the rule maximised.
+        What the policy maximised.
     outcome
         What the run achieved.
     non_dominated
@@ -86,7 +86,7 @@ class ParetoPoint:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ParetoFront(Report):
-    """Runs of the bid-price rule under several weights, by two metrics.
+    """Runs of the bid-price policy under several weights, by two metrics.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class ParetoFront(Report):
 
     stem = "pareto"
     schema = "olprouting/pareto/1"
-    title = "Trade-offs of the bid-price rule"
+    title = "Trade-offs of the bid-price policy"
     with_parquet = frozenset({"pareto"})
 
     metrics: tuple[str, str]
@@ -226,12 +226,12 @@ def pareto(
     options: PolicyOptions | None = None,
     forecast: LengthForecast | None = None,
     clock: Clock | str = Clock.BARRIER,
-    kernel: Kernel | str = Kernel.DECODE,
+    batching: Batching | str = Batching.DECODE,
     kv: KvOptions | None = None,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> ParetoFront:
-    """Run the bid-price rule once per weight vector; mark the runs that no other one dominates.
+    """Run the bid-price policy once per weight vector; mark the runs that no other one dominates.
 
     All else is equal between the runs: trace, workers, seed and options.
 
@@ -246,8 +246,8 @@ def pareto(
     metrics
         Two of `METRICS`.
     options
-        Options of the rule; its weights are replaced.
-    forecast, clock, kernel, kv, seed, on_progress
+        Options of the policy; its weights are replaced.
+    forecast, clock, batching, kv, seed, on_progress
         As for `measure_prices`.
 
     Returns
@@ -270,7 +270,9 @@ def pareto(
     try:
         for vector in vectors:
             chosen = replace(options, period=replace(options.period, weights=vector))
-            runner = Runner(trace, cluster, chosen, forecast, clock, kernel, kv, seed, on_progress)
+            runner = Runner(
+                trace, cluster, chosen, forecast, clock, batching, kv, seed, on_progress
+            )
             run = runner.run(make_policy(JUDGED, cluster.workers, chosen), None)
             found.append((vector, runner.outcome(run)))
             notices += runner.notices

@@ -12,8 +12,8 @@ from olprouting.exact.period import margins_of, value_of
 from olprouting.exact.period.check_period import fits_whole
 from olprouting.instances import StopReason, relative_gap
 from olprouting.policies.bid_price import minimising_prices
+from olprouting.policies.period_policy import admit_by_score
 from olprouting.policies.period_programs import round_shares
-from olprouting.policies.period_rule import admit_by_score
 from olprouting.prices import value_at
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def require_equal_limits(runs: Sequence[SimulationResult]) -> None:
     """Refuse to compare runs whose workers had different slots or KV limits.
 
-    A rule that may hold more requests on a worker than another is not a better rule.
+    A policy that may hold more requests on a worker than another is not a better policy.
 
     Raises
     ------
@@ -35,9 +35,9 @@ def require_equal_limits(runs: Sequence[SimulationResult]) -> None:
 
 
 def oversize_notices(run: SimulationResult) -> list[str]:
-    """Return a sentence on the requests that a run of a bid-price rule rejected on arrival.
+    """Return a sentence on the requests that a run of a bid-price policy rejected on arrival.
 
-    The rule itself turns nobody away before a period has passed.
+    The policy itself turns nobody away before a period has passed.
 
     Raises
     ------

@@ -165,12 +165,12 @@ def _largest(records: tuple[PeriodRecord, ...], name: str) -> float | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PriceReport(Report):
-    """Bid prices on one trace: against other rules, and against exact answers.
+    """Bid prices on one trace: against other policies, and against exact answers.
 
     Attributes
     ----------
     runs
-        One outcome per rule, all at equal limits.
+        One outcome per policy, all at equal limits.
     records
         One entry per judged period of the bid-price run.
     prices
@@ -181,7 +181,7 @@ class PriceReport(Report):
     notices
         What runs warned of, one sentence each.
     settings, interrupted, failures
-        See `Report`; a rule that failed in the middle of its run is a failure.
+        See `Report`; a policy that failed in the middle of its run is a failure.
     """
 
     stem = "prices"
@@ -219,11 +219,11 @@ class PriceReport(Report):
             f"{asked['trace']}: {asked['requests']} requests on {len(asked['slots'])} workers "
             f"x {max(asked['slots'])} slots x {max(asked['kv_tokens']):,} KV tokens, "
             f"{asked['forecast']}, T={asked['period']['periods']} "
-            f"({asked['period']['last_period']}), every rule at these limits"
+            f"({asked['period']['last_period']}), every policy at these limits"
         )
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return one row per rule, per judged period, per price and per step."""
+        """Return one row per policy, per judged period, per price and per step."""
         return {
             "runs": frame_of(RunOutcome, self.runs),
             "periods": self.records_frame(),
@@ -247,7 +247,7 @@ class PriceReport(Report):
         }
 
     def summary(self) -> str:
-        """Return one aligned line per rule, and one on the prices."""
+        """Return one aligned line per policy, and one on the prices."""
         columns = ["policy", "reward", "finished", "unfinished", "satisfaction"]
         lines = str(self.to_frame()[columns].to_string(index=False))
         quality = self.quality
@@ -264,7 +264,7 @@ class PriceReport(Report):
         return price_tables(self)
 
     def findings(self) -> tuple[str, ...]:
-        """Return how good prices and bounds are, and how long rules take, in words."""
+        """Return how good prices and bounds are, and how long policies take, in words."""
         return price_findings(self)
 
     def notes(self) -> tuple[str, ...]:
@@ -272,7 +272,7 @@ class PriceReport(Report):
         return (*self.settings["notices"], *self.notices, *censored(self))
 
     def warnings(self) -> tuple[str, ...]:
-        """Return in a line how many requests each rule never started."""
+        """Return in a line how many requests each policy never started."""
         return never_started(self)
 
     def plot(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a whole run under one rule achieved, in the terms of the bid-price paper."""
+"""What a whole run under one policy achieved, in the terms of the bid-price paper."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from olprouting.instances.request_curves import Kernel, first_token_delay
+from olprouting.instances.request_curves import Batching, first_token_delay
 from olprouting.instances.reward import reward
 
 if TYPE_CHECKING:
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """One rule's run.
+    """One policy's run.
 
     Attributes
     ----------
     policy
-        Which rule.
+        Which policy.
     reward
         Reward of all starts (`collected_reward`).
     finished, unfinished, rejected
@@ -48,9 +48,9 @@ class RunOutcome:
     ttft_mean_s, ttft_p95_s, ttft_p99_s, end_to_end_mean_s, end_to_end_p95_s, end_to_end_p99_s
         In seconds.
     route_p50_s, route_p99_s
-        Time of a routing call in seconds; None for rules that run compiled within the engine.
+        Time of a routing call in seconds; None for policies that run compiled within the engine.
     update_p50_s, update_p99_s
-        Part of it in which prices were learned; None for rules without prices.
+        Part of it in which prices were learned; None for policies without prices.
     """
 
     policy: str
@@ -88,7 +88,7 @@ class RunOutcome:
         cls,
         run: SimulationResult,
         options: PeriodOptions,
-        kernel: Kernel | str,
+        batching: Batching | str,
         route_s: list[float],
         update_s: list[float],
     ) -> Self:
@@ -100,7 +100,7 @@ class RunOutcome:
             The run.
         options
             The program whose reward is collected.
-        kernel
+        batching
             ``"decode"`` or ``"mixed"``.
         route_s, update_s
             Seconds of every routing call and price update; empty where they were not taken.
@@ -117,7 +117,7 @@ class RunOutcome:
         }
         return cls(
             policy=run.policy,
-            reward=collected_reward(run, options, kernel),
+            reward=collected_reward(run, options, batching),
             finished=metrics.finished,
             unfinished=metrics.unfinished,
             rejected=metrics.rejected,
@@ -137,7 +137,9 @@ class RunOutcome:
         )
 
 
-def collected_reward(run: SimulationResult, options: PeriodOptions, kernel: Kernel | str) -> float:
+def collected_reward(
+    run: SimulationResult, options: PeriodOptions, batching: Batching | str
+) -> float:
     """Return the reward of all starts of a run, by true decode lengths.
 
     Each request counts once, at its first start, as if it then ran to its end (preemption may
@@ -145,7 +147,7 @@ def collected_reward(run: SimulationResult, options: PeriodOptions, kernel: Kern
     each start is worth what it was when it was made. With the independent clock a request counts
     as started in the period in which its first token was done.
     """
-    delay = first_token_delay(kernel)
+    delay = first_token_delay(batching)
     if options.period_s is None:
         start = np.where(
             run.first_token_iteration > 0,
@@ -170,7 +172,7 @@ def collected_reward(run: SimulationResult, options: PeriodOptions, kernel: Kern
         periods=options.periods,
         t1=options.t1,
         t2=options.t2,
-        kernel=kernel,
+        batching=batching,
         inclusive=options.inclusive,
     )
     return math.fsum(rewards.tolist())

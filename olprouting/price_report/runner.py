@@ -1,4 +1,4 @@
-"""Runs of several rules under the same conditions."""
+"""Runs of several policies under the same conditions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from olprouting.engine import Clock, DecisionEvent, KvOptions, SimulationResult, simulate
 from olprouting.errors import InputError
 from olprouting.exact.period.check_period import fits_whole
-from olprouting.policies.bid_price import BidPriceRule
-from olprouting.policies.period_rule import PeriodRule
+from olprouting.policies.bid_price import BidPricePolicy
+from olprouting.policies.period_policy import PeriodPolicy
 from olprouting.policies.period_situation import period_of
 from olprouting.price_report.run_outcome import RunOutcome
 from olprouting.price_report.sampled_period import SampledPeriod, sampled_period
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from olprouting.engine.reservoir import Reservoir
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
-    from olprouting.instances.request_curves import Kernel
+    from olprouting.instances.request_curves import Batching
     from olprouting.policies import Policy, PolicyOptions
     from olprouting.progress import OnProgress
 
@@ -44,14 +44,14 @@ def check_conditions(
 
 @dataclass
 class Runner:
-    """Runs rules under the same conditions."""
+    """Runs policies under the same conditions."""
 
     trace: Trace
     cluster: Cluster
     options: PolicyOptions
     forecast: LengthForecast | None
     clock: Clock | str
-    kernel: Kernel | str
+    batching: Batching | str
     kv: KvOptions | None
     seed: int
     on_progress: OnProgress | None
@@ -59,20 +59,24 @@ class Runner:
     route_s: list[float] = field(default_factory=list)
     update_s: list[float] = field(default_factory=list)
 
-    def run(self, rule: Policy, periods: Reservoir[SampledPeriod] | None) -> SimulationResult:
-        """Run a rule; its warnings become notices."""
+    def run(self, policy: Policy, periods: Reservoir[SampledPeriod] | None) -> SimulationResult:
+        """Run a policy; its warnings become notices."""
         self.route_s, self.update_s = [], []
-        if isinstance(rule, PeriodRule):
+        if isinstance(policy, PeriodPolicy):
             compile_run()
 
         def on_decision(event: DecisionEvent) -> None:
             self.route_s.append(event.dispatch_s)
-            if periods is not None and isinstance(rule, BidPriceRule) and _startable(event, rule):
-                periods.offer(lambda: sampled_period(event, rule))
+            if (
+                periods is not None
+                and isinstance(policy, BidPricePolicy)
+                and _startable(event, policy)
+            ):
+                periods.offer(lambda: sampled_period(event, policy))
 
         def progress(done: int, total: int) -> None:
             if self.on_progress is not None:
-                self.on_progress(f"run {rule.name}", done, total)
+                self.on_progress(f"run {policy.name}", done, total)
 
         period = self.options.period
         stop = period.receding or str(self.clock) == Clock.INDEPENDENT
@@ -81,30 +85,30 @@ class Runner:
             result = simulate(
                 self.trace,
                 self.cluster,
-                rule,
+                policy,
                 forecast=self.forecast,
                 seed=self.seed,
                 clock=self.clock,
-                kernel=self.kernel,
+                batching=self.batching,
                 kv=self.kv,
                 periods=None if stop else period.periods,
-                on_decision=on_decision if rule.needs_residents else None,
+                on_decision=on_decision if policy.needs_residents else None,
                 on_progress=progress,
             )
         self.notices += dict.fromkeys(str(warning.message) for warning in caught)
         if result.interrupted:
             raise KeyboardInterrupt
-        if isinstance(rule, BidPriceRule):
-            self.update_s = rule.update_s
+        if isinstance(policy, BidPricePolicy):
+            self.update_s = policy.update_s
         return result
 
     def outcome(self, run: SimulationResult) -> RunOutcome:
         """Sum up the last run."""
-        return RunOutcome.of(run, self.options.period, self.kernel, self.route_s, self.update_s)
+        return RunOutcome.of(run, self.options.period, self.batching, self.route_s, self.update_s)
 
 
-def _startable(event: DecisionEvent, rule: BidPriceRule) -> bool:
+def _startable(event: DecisionEvent, policy: BidPricePolicy) -> bool:
     """Whether there was something to decide: a request that fits, and not past the last period."""
-    period = period_of(event.view, rule.options.period_s)
-    past = period > rule.options.periods and not rule.options.receding
-    return not past and rule.last is not None and bool(fits_whole(rule.last.problem).any())
+    period = period_of(event.view, policy.options.period_s)
+    past = period > policy.options.periods and not policy.options.receding
+    return not past and policy.last is not None and bool(fits_whole(policy.last.problem).any())

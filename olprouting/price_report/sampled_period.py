@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from olprouting.engine import DecisionEvent
     from olprouting.instances import PeriodProblem
-    from olprouting.policies.bid_price import BidPriceRule
+    from olprouting.policies.bid_price import BidPricePolicy
     from olprouting.prices import DescentOptions, PriceResult, SaaProblem
 
     Floats = npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ CHECKPOINTS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 @dataclass(frozen=True, eq=False)
 class SampledPeriod:
-    """What the rule knew and did in one period.
+    """What the policy knew and did in one period.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class SampledPeriod:
     slots, kv_tokens
         Limits B and M of the workers, shape (G,).
     started
-        (request, worker) pairs that the rule started.
+        (request, worker) pairs that the policy started.
     """
 
     period: int
@@ -66,20 +66,20 @@ class SampledPeriod:
         return prices[:, self.first_position : self.first_position + self.problem.remaining]
 
 
-def sampled_period(event: DecisionEvent, rule: BidPriceRule) -> SampledPeriod:
-    """Return a copy of what `rule` based this decision on."""
+def sampled_period(event: DecisionEvent, policy: BidPricePolicy) -> SampledPeriod:
+    """Return a copy of what `policy` based this decision on."""
     from olprouting.policies.period_situation import period_of, workers_of
 
-    assert rule.last is not None
-    assert rule.prices is not None
-    problem, sample = rule.last
+    assert policy.last is not None
+    assert policy.prices is not None
+    problem, sample = policy.last
     workers = workers_of(event.view)
-    batch, memory = rule.prices.true_prices()
-    absolute = rule.prices.residuals.positions is Positions.ABSOLUTE
+    batch, memory = policy.prices.true_prices()
+    absolute = policy.prices.residuals.positions is Positions.ABSOLUTE
     starts = event.worker != REJECT
     pairs = zip(event.position[starts].tolist(), event.worker[starts].tolist(), strict=True)
     return SampledPeriod(
-        period=period_of(event.view, rule.options.period_s),
+        period=period_of(event.view, policy.options.period_s),
         problem=problem,
         sample=sample._replace(
             columns=sample.columns.rows(np.arange(sample.columns.size)),

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from olprouting.engine import SimulationResult
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
-    from olprouting.instances.request_curves import Kernel
+    from olprouting.instances.request_curves import Batching
     from olprouting.price_report.run_outcome import RunOutcome
     from olprouting.price_report.sampled_period import SampledPeriod
     from olprouting.prices import PriceResult
     from olprouting.progress import OnProgress
 
 JUDGED = "bid-price"
-"""The rule whose periods are judged; it always runs, and first."""
+"""The policy whose periods are judged; it always runs, and first."""
 
 DEFAULT_POLICIES = (JUDGED, "round-robin", "jsq", "random", "power-of-two")
 
@@ -50,32 +50,32 @@ def measure_prices(
     sample: int | None = PriceReportOptions.sample,
     forecast: LengthForecast | None = None,
     clock: Clock | str = ClockOptions.clock,
-    kernel: Kernel | str = ClockOptions.kernel,
+    batching: Batching | str = ClockOptions.batching,
     kv: KvOptions | None = None,
     time_limit_s: float | None = PriceReportOptions.time_limit_s,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> PriceReport:
-    """Run the bid-price rule and others at equal limits; solve a sample of its periods exactly.
+    """Run the bid-price policy and others at equal limits; solve a sample of its periods exactly.
 
     Parameters
     ----------
     trace
         The requests, with releases: by iteration (barrier clock), or by arrival times.
     cluster
-        The workers, with their slots and KV limits: the same for every rule.
+        The workers, with their slots and KV limits: the same for every policy.
     policies
-        Names of rules (`make_policy`); ``"bid-price"`` is added where it is missing.
+        Names of policies (`make_policy`); ``"bid-price"`` is added where it is missing.
     options
-        Options of the rules. ``options.period`` is what rewards are counted by; with its fixed
+        Options of the policies. ``options.period`` is what rewards are counted by; with its fixed
         last period, runs by the barrier clock stop there.
     sample
         How many periods of the bid-price run to judge, >= 1; None judges all in which a waiting
         request fitted somewhere.
     forecast
-        What the rules know of decode lengths; the oracle by default. Rewards of whole runs are by
-        true lengths, those of judged periods by forecast ones, as the rules see them.
-    clock, kernel, kv
+        What the policies know of decode lengths; the oracle by default. Rewards of whole runs are
+        by true lengths, those of judged periods by forecast ones, as the policies see them.
+    clock, batching, kv
         As for `simulate`. The independent clock needs ``options.period.period_s``. Requests that
         no worker could ever hold are refused, or with ``KvOptions(oversize="reject")`` named in a
         notice and counted as rejected.
@@ -89,7 +89,7 @@ def measure_prices(
     Returns
     -------
     PriceReport
-        After Ctrl-C: all runs and periods finished until then. A rule that fails in the middle of
+        After Ctrl-C: all runs and periods finished until then. A policy that fails in the middle of
         its run is among its failures, and the others are there; if none is, its error is raised.
 
     Raises
@@ -100,15 +100,15 @@ def measure_prices(
     options = options or PolicyOptions()
     check_conditions(cluster, options, clock, sample)
     names = list(dict.fromkeys((JUDGED, *policies)))
-    runner = Runner(trace, cluster, options, forecast, clock, kernel, kv, seed, on_progress)
-    rules = [make_policy(name, cluster.workers, options) for name in names]
+    runner = Runner(trace, cluster, options, forecast, clock, batching, kv, seed, on_progress)
+    made = [make_policy(name, cluster.workers, options) for name in names]
     periods: Reservoir[SampledPeriod] = Reservoir(sample, np.random.default_rng([seed, 1]))
     found, failures = _Findings(), Failures()
     try:
-        for rule in rules:
+        for policy in made:
             with failures.kept(PolicyError):
-                run = runner.run(rule, periods if rule.name == JUDGED else None)
-                if rule.name == JUDGED:
+                run = runner.run(policy, periods if policy.name == JUDGED else None)
+                if policy.name == JUDGED:
                     runner.notices += oversize_notices(run)
                 found.add(run, runner.outcome)
         found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
@@ -126,7 +126,7 @@ def measure_prices(
             "kv_tokens": None if cluster.kv_tokens is None else cluster.kv_tokens.tolist(),
             "forecast": (forecast or Oracle()).name,
             "clock": str(clock),
-            "kernel": str(kernel),
+            "batching": str(batching),
             "sample": sample,
             "periods_with_a_choice": periods.offered,
             "time_limit_s": time_limit_s,

@@ -54,7 +54,7 @@ def price_tables(report: PriceReport) -> tuple[Table, ...]:
 
 
 def price_findings(report: PriceReport) -> tuple[str, ...]:
-    """Return how good prices and bounds are, and how long rules take, in words."""
+    """Return how good prices and bounds are, and how long policies take, in words."""
     found = []
     if report.quality is not None:
         found += [_prices(report.quality), *_bounds(report.bounds, len(report.records))]
@@ -62,7 +62,7 @@ def price_findings(report: PriceReport) -> tuple[str, ...]:
 
 
 def never_started(report: PriceReport) -> tuple[str, ...]:
-    """Return in a line how many requests each rule never started, if there are any."""
+    """Return in a line how many requests each policy never started, if there are any."""
     counts = [f"{run.policy} {run.never_started}" for run in report.runs if run.never_started]
     if not counts:
         return ()
@@ -173,7 +173,7 @@ def _bounds(bounds: Sequence[BoundProof], periods: int) -> list[str]:
 
 
 def _times(runs: Sequence[RunOutcome]) -> list[str]:
-    """Return the times of rules that plan by periods; others run compiled within the engine."""
+    """Return the times of policies that plan by periods; others run compiled within the engine."""
     found = []
     for run in runs:
         if run.route_p50_s is None:

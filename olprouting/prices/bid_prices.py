@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.instances.request_curves import Kernel, active_periods, kv_tokens_at
+from olprouting.instances.request_curves import Batching, active_periods, kv_tokens_at
 from olprouting.prices.columns import Positions
 from olprouting.prices.descent import DescentOptions, learn_prices
 from olprouting.prices.descent_kernels import descend
@@ -48,7 +48,7 @@ class PriceOptions:
         Whether normalised rewards above 1 become 1 (paper).
     mem_factor
         mem_scale times the largest KV capacity, > 0.
-    kernel, age_offset, positions, history_limit
+    batching, age_offset, positions, history_limit
         As for `olprouting.prices.History`.
 
     Raises
@@ -64,7 +64,7 @@ class PriceOptions:
     refresh: int = 64
     clip: bool = False
     mem_factor: float = 1.0
-    kernel: Kernel | str = Kernel.DECODE
+    batching: Batching | str = Batching.DECODE
     age_offset: int | None = None
     positions: Positions | str = Positions.ABSOLUTE
     history_limit: int | None = None
@@ -124,7 +124,7 @@ class BidPrices:
         self.options = options or PriceOptions()
         self.residuals = ResidualCapacity(slots, kv_tokens, periods, self.options.positions)
         self.history = History(
-            kernel=self.options.kernel,
+            batching=self.options.batching,
             age_offset=self.options.age_offset,
             positions=self.options.positions,
             limit=self.options.history_limit,
@@ -234,14 +234,14 @@ class BidPrices:
         prompt_tokens, decode_tokens
             s and the predicted o, shape (J,).
         """
-        kernel, age_offset = self.options.kernel, self.options.age_offset
+        batching, age_offset = self.options.batching, self.options.age_offset
         normalizer = self.scaling.reward_normalizer
         absolute = self.residuals.positions is Positions.ABSOLUTE
         margins = np.empty((len(rewards), self.workers))
         request_margins(
             np.minimum(rewards, normalizer * self.scaling.reward_ceiling),
-            active_periods(decode_tokens, kernel),
-            kv_tokens_at(0, prompt_tokens, decode_tokens, kernel, age_offset),
+            active_periods(decode_tokens, batching),
+            kv_tokens_at(0, prompt_tokens, decode_tokens, batching, age_offset),
             self.batch,
             self.memory,
             period - 1 if absolute else 0,

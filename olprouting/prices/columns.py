@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from olprouting.errors import InputError, member_named
-from olprouting.instances.request_curves import Kernel, active_periods, kv_tokens_at
+from olprouting.instances.request_curves import Batching, active_periods, kv_tokens_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ def make_columns(
     prompt_tokens: IntsLike,
     decode_tokens: IntsLike,
     *,
-    kernel: Kernel | str = Kernel.DECODE,
+    batching: Batching | str = Batching.DECODE,
     age_offset: int | None = None,
     positions: Positions | str = Positions.ABSOLUTE,
 ) -> Columns:
@@ -149,10 +149,10 @@ def make_columns(
         k >= 1.
     prompt_tokens, decode_tokens
         s >= 0 and the predicted o >= 1.
-    kernel
+    batching
         ``"decode"`` or ``"mixed"`` (bid-price paper, equation (1) or appendix A).
     age_offset
-        KV tokens held at age 0 beyond the prompt, >= 0; None is the kernel's own.
+        KV tokens held at age 0 beyond the prompt, >= 0; None is that of the batching mode.
     positions
         ``"absolute"`` or ``"relative"``.
 
@@ -178,8 +178,8 @@ def make_columns(
         reward=r.copy(),
         worker=g.copy(),
         first=np.zeros(len(r), np.int64) if relative else k - 1,
-        active=active_periods(o, kernel),
-        tokens=kv_tokens_at(0, s, o, kernel, age_offset),
+        active=active_periods(o, batching),
+        tokens=kv_tokens_at(0, s, o, batching, age_offset),
     )
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.instances.request_curves import (
-    Kernel,
+    Batching,
     default_age_offset,
     first_token_delay,
-    parse_kernel,
+    parse_batching,
 )
 from olprouting.prices.columns import Columns, Positions, parse_positions
 
@@ -29,7 +29,7 @@ class History:
 
     Parameters
     ----------
-    kernel, age_offset, positions
+    batching, age_offset, positions
         As for `olprouting.prices.make_columns`.
     limit
         Most columns to keep, >= 1; the oldest go first. None keeps all.
@@ -43,7 +43,7 @@ class History:
     def __init__(
         self,
         *,
-        kernel: Kernel | str = Kernel.DECODE,
+        batching: Batching | str = Batching.DECODE,
         age_offset: int | None = None,
         positions: Positions | str = Positions.ABSOLUTE,
         limit: int | None = None,
@@ -52,11 +52,11 @@ class History:
             raise InputError(f"limit = {limit} must be >= 1")
         if age_offset is not None and age_offset < 0:
             raise InputError(f"age_offset = {age_offset} must be >= 0")
-        self.kernel = parse_kernel(kernel)
+        self.batching = parse_batching(batching)
         self.positions = parse_positions(positions)
         self.limit = limit
-        self._delay = first_token_delay(kernel)
-        self._offset = default_age_offset(kernel) if age_offset is None else age_offset
+        self._delay = first_token_delay(batching)
+        self._offset = default_age_offset(batching) if age_offset is None else age_offset
         self._begin = self._end = 0
         self._reward = np.empty(_ROOM)
         self._integers = [np.empty(_ROOM, np.int64) for _ in range(5)]

@@ -52,7 +52,7 @@ def greedy_admission(
     """
     margins = np.ascontiguousarray(margins, np.float64)
     if ties not in ("random", "index"):
-        raise unknown_name("rule for ties", ties, ["random", "index"])
+        raise unknown_name("policy for ties", ties, ["random", "index"])
     if ties == "random" and rng is None:
         raise InputError("ties = 'random' needs rng")
     if margins.ndim != 2:

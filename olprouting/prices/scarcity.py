@@ -33,7 +33,7 @@ class Remaining(StrEnum):
 
 
 def remaining_starts(
-    rule: Remaining | str,
+    policy: Remaining | str,
     *,
     slots: npt.ArrayLike | None = None,
     arrivals_per_period: float | None = None,
@@ -44,7 +44,7 @@ def remaining_starts(
 
     Parameters
     ----------
-    rule
+    policy
         ``"slots"``, ``"arrivals"`` or ``"known"``.
     slots
         Batch limits of the workers, shape (G,), for ``"slots"``.
@@ -56,9 +56,9 @@ def remaining_starts(
     Raises
     ------
     InputError
-        If the rule is unknown, or what it needs is missing or negative.
+        If the policy is unknown, or what it needs is missing or negative.
     """
-    rule = member_named(Remaining, "rule for n_remain", rule)
+    policy = member_named(Remaining, "policy for n_remain", policy)
     given: dict[str, float | None] = {
         "slots": None if slots is None else float(np.sum(np.asarray(slots))),
         "arrivals_per_period": arrivals_per_period,
@@ -66,10 +66,10 @@ def remaining_starts(
         "known": known,
     }
     product = 1.0
-    for name in _NEEDS[rule]:
+    for name in _NEEDS[policy]:
         value = given[name]
         if value is None or not 0 <= value < np.inf:
-            raise InputError(f"n_remain by {rule!s} needs {name} >= 0, got {value}")
+            raise InputError(f"n_remain by {policy!s} needs {name} >= 0, got {value}")
         product *= value
     return product
 

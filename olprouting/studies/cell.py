@@ -34,14 +34,14 @@ class PolicyEntry:
     ----------
     name
         What tables call it.
-    rule
+    policy_name
         What `make_policy` calls it.
     settings
         Parameters that it has a value of its own for.
     """
 
     name: str
-    rule: str
+    policy_name: str
     settings: dict[str, Any]
 
 
@@ -54,7 +54,7 @@ class Cell:
     kind
         What is measured.
     policy
-        Of which rule.
+        Of which policy.
     seed
         Draws requests, arrivals, forecasts and ties.
     point
@@ -89,10 +89,14 @@ class Cell:
             settings["source"] = self.trace_sha256
         if self.model_file is not None:
             settings["forecast"] = self._sha256(self.model_file)
-        rule = self.policy.rule if self.policy_file is None else self.policy.rule.rpartition(":")[2]
+        name = (
+            self.policy.policy_name
+            if self.policy_file is None
+            else self.policy.policy_name.rpartition(":")[2]
+        )
         code = None if self.policy_file is None else self._sha256(self.policy_file)
         series = self.outputs.series_every if self.keeps_series else None
-        return content_sha256([str(self.kind), rule, code, self.seed, settings, series])[:20]
+        return content_sha256([str(self.kind), name, code, self.seed, settings, series])[:20]
 
     @property
     def label(self) -> str:
@@ -123,8 +127,8 @@ class Cell:
 
     @property
     def policy_file(self) -> Path | None:
-        """The file of a user's function; None for rules that have a name."""
-        file, _, function = self.policy.rule.rpartition(":")
+        """The file of a user's function; None for policies that have a name."""
+        file, _, function = self.policy.policy_name.rpartition(":")
         if not function or not file.endswith(".py"):
             return None
         return _placed(Path(file), self.folder)
@@ -136,7 +140,7 @@ class Cell:
 
     @property
     def foresight(self) -> ForecastOptions:
-        """What its rule knows of decode lengths."""
+        """What its policy knows of decode lengths."""
         fields = ForecastOptions.chosen(self.settings)
         if self.model_file is not None:
             fields["forecast"] = f"{_LEARNED}{self.model_file}"
@@ -151,14 +155,14 @@ class Cell:
         return _placed(Path(name.removeprefix(_LEARNED)), self.folder)
 
     @property
-    def rule(self) -> str:
-        """What `make_policy` calls its rule, with the path of a user's file."""
-        rule = self.policy.rule
-        return rule if self.policy_file is None else f"{self.policy_file}:{rule.rpartition(':')[2]}"
+    def policy_name(self) -> str:
+        """What `make_policy` calls its policy, with the path of a user's file."""
+        name = self.policy.policy_name
+        return name if self.policy_file is None else f"{self.policy_file}:{name.rpartition(':')[2]}"
 
     def make_policy(self) -> Policy:
-        """Return its rule."""
-        return make_policy(self.rule, self.cluster.workers, policy_options(self.settings))
+        """Return its policy."""
+        return make_policy(self.policy_name, self.cluster.workers, policy_options(self.settings))
 
     def check(self) -> None:
         """Raise an InputError where its options are out of range or a name is unknown."""

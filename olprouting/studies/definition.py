@@ -3,7 +3,7 @@
 A study file holds::
 
     kind = "simulate"          # simulate, gaps or prices: what is measured in every cell
-    policies = ["jsq", "brh"]  # rules; or tables, see below
+    policies = ["jsq", "brh"]  # policies; or tables, see below
     seeds = [0, 1, 2]          # or a number of seeds, spawned from root_seed (0 by default)
     name = "my-study"          # the file's name by default
 
@@ -32,7 +32,7 @@ A study file holds::
     grid.beta = [1, 43]
 
 A missing value (no limit, all decisions) is written ``"none"``. A policy may be a table such as
-``{ name = "BR-H, soft", rule = "brh", beta = 14.67 }``: its parameters come before all others and
+``{ name = "BR-H, soft", policy = "brh", beta = 14.67 }``: its parameters come before all others and
 are out of the grid for it. Paths are relative to the study file. Every grid point, policy and seed
 makes one cell. A seed draws the same requests for all policies and grid points, which makes
 differences between them sharper (common random numbers). Equal studies give equal tables, unless
@@ -85,7 +85,7 @@ class Study:
     kind
         What is measured.
     policies
-        Rules, at least one.
+        Policies, at least one.
     settings
         Parameters with one value, by name.
     grid
@@ -180,7 +180,7 @@ def read_study(path: str | Path, *, reduced: bool = False) -> Study:
     Returns
     -------
     Study
-        Checked: every rule, option and name exists, and no two cells are the same.
+        Checked: every policy, option and name exists, and no two cells are the same.
 
     Raises
     ------
@@ -315,23 +315,23 @@ def _settings(
 
 def _policies(kind: Kind, known: Mapping[str, Parameter], given: Any) -> tuple[PolicyEntry, ...]:
     if not isinstance(given, list) or not given:
-        raise InputError(f"policies = {shown(given)} must be a list of at least one rule")
+        raise InputError(f"policies = {shown(given)} must be a list of at least one policy")
     entries = []
     for entry in given:
         if isinstance(entry, str):
             entries.append(PolicyEntry(entry, entry, {}))
             continue
-        if not isinstance(entry, Mapping) or not isinstance(entry.get("rule"), str):
-            raise InputError(f"policies: {shown(entry)} must be a name, or a table with a rule")
-        rest = {name: value for name, value in entry.items() if name not in ("name", "rule")}
+        if not isinstance(entry, Mapping) or not isinstance(entry.get("policy"), str):
+            raise InputError(f"policies: {shown(entry)} must be a name, or a table with a policy")
+        rest = {name: value for name, value in entry.items() if name not in ("name", "policy")}
         settings = {
             name: _known(known, f"a policy of kind {kind!s}", name).typed(value)
             for name, value in _flat(rest).items()
         }
-        name = entry.get("name", entry["rule"])
+        name = entry.get("name", entry["policy"])
         if not isinstance(name, str):
             raise InputError(f"policies: name = {shown(name)} must be text")
-        entries.append(PolicyEntry(name, entry["rule"], settings))
+        entries.append(PolicyEntry(name, entry["policy"], settings))
     names = [entry.name for entry in entries]
     for place, name in enumerate(names):
         if name in names[:place]:

@@ -100,8 +100,8 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
     _refuse_interrupted(run)
     row: dict[str, Any] = run.metrics.to_row()
     if clock == Clock.BARRIER or options.period.period_s is not None:
-        kernel = arguments.get("kernel", "decode")
-        outcome = RunOutcome.of(run, options.period, kernel, [], [])
+        batching = arguments.get("batching", "decode")
+        outcome = RunOutcome.of(run, options.period, batching, [], [])
         row |= {n: getattr(outcome, n) for n in ("reward", "satisfaction", "never_started")}
     tables: dict[str, Rows] = {CELLS: [row], TIMING: [{"run_s": run.wall_s}]}
     if run.series is not None:
@@ -115,7 +115,7 @@ def _measure_gaps(cell: Cell) -> dict[str, Rows]:
     report = measure_gaps(
         workload.trace,
         cell.cluster.cluster(),
-        [cell.rule],
+        [cell.policy_name],
         options=options,
         backlog=workload.backlog,
         forecast=forecast,
@@ -139,8 +139,8 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
     workload, forecast = _workload(cell, options)
     cluster = cell.cluster.cluster()
     arguments = arguments_of(cell.kind, cell.settings)
-    rule = cell.make_policy()
-    if rule.name != JUDGED:
+    policy = cell.make_policy()
+    if policy.name != JUDGED:
         time = ClockOptions.of(cell.settings)
         check_conditions(cluster, options, time.clock, sample=None)
         runner = Runner(
@@ -149,12 +149,12 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
             options,
             forecast,
             time.clock,
-            time.kernel,
+            time.batching,
             arguments["kv"],
             cell.seed,
             on_progress=None,
         )
-        row = asdict(runner.outcome(runner.run(rule, None)))
+        row = asdict(runner.outcome(runner.run(policy, None)))
         _warn_of(runner.notices)
         return {CELLS: [_stable(row)], TIMING: [_wall_clock(row)]}
     report = measure_prices(
@@ -193,7 +193,7 @@ _MEASURES: Final[Mapping[Kind, Callable[[Cell], dict[str, Rows]]]] = {
 
 
 def _workload(cell: Cell, options: PolicyOptions) -> tuple[Workload, Any]:
-    """Return the requests of a cell, and the forecast that its rule has of them."""
+    """Return the requests of a cell, and the forecast that its policy has of them."""
     period_s = options.period.period_s
     workload = workload_of(cell.workload, cell.seed, cell.trace_sha256, period_s)
     forecast = make_forecast(

@@ -79,7 +79,7 @@ def _parameters(kind: Kind) -> Iterator[Parameter]:
 
 
 def policy_options(settings: Mapping[str, Any]) -> PolicyOptions:
-    """Return the options of the rules that the settings of a cell stand for.
+    """Return the options of the policies that the settings of a cell stand for.
 
     Raises
     ------

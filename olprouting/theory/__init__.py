@@ -1,4 +1,4 @@
-"""What the balance paper proves, in numbers, and the exact stationary imbalance of FCFS rules."""
+"""What the balance paper proves, in numbers, and the exact imbalance of FCFS policies."""
 
 from olprouting.theory.law_source import read_prompt_law
 from olprouting.theory.prompt_law import PromptLaw

@@ -31,7 +31,7 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TheoryReport(Report):
-    """The theorem's constants and bounds, and the exact mean imbalance of FCFS rules.
+    """The theorem's constants and bounds, and the exact mean imbalance of FCFS policies.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class TheoryReport(Report):
     constants
         Of the theorem.
     exact
-        What FCFS rules have in the long run.
+        What FCFS policies have in the long run.
     supply
         Whether enough requests arrive; None if nobody said how many do.
     settings, interrupted, failures
@@ -114,7 +114,7 @@ class TheoryReport(Report):
         if supply is not None and not supply.holds:
             doubtful = "does not apply: supply"
         return (
-            Bound("FCFS rules, exact", exact.imbalance_tokens, "tokens", full),
+            Bound("FCFS policies, exact", exact.imbalance_tokens, "tokens", full),
             Bound("FCFS / (G sigma sqrt(B log G))", exact.normalised, "", full),
             Bound("IO_0, upper bound", c.io0_upper_bound_tokens, "tokens", proved),
             Bound("FCFS / IO_0, at least", ratio, "", proved),

@@ -1,4 +1,4 @@
-"""The exact stationary mean imbalance of FCFS admission with a size-blind destination rule."""
+"""The exact stationary mean imbalance of FCFS admission with a size-blind destination policy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StationaryImbalance:
-    """The mean imbalance of FCFS rules once every slot is full, with its error bound.
+    """The mean imbalance of FCFS policies once every slot is full, with its error bound.
 
     Parameters
     ----------

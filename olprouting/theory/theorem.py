@@ -89,7 +89,7 @@ class TheoremConstants:
 
     @property
     def scale_tokens(self) -> float:
-        """Return G sigma sqrt(B log G), the order of the mean imbalance of FCFS rules."""
+        """Return G sigma sqrt(B log G), the order of the mean imbalance of FCFS policies."""
         sigma = math.sqrt(self.sigma2_tokens2)
         return self.workers * sigma * math.sqrt(self.slots * math.log(self.workers))
 

@@ -96,7 +96,7 @@ def _limit(trace: Trace, column: str, limit: int, action: Action) -> Trace:
     over = sizes > limit
     if not over.any():
         return trace
-    rule = f"{column} > {limit}"
+    policy = f"{column} > {limit}"
     if action == "error":
         index = int(np.argmax(over))
         raise InputError(
@@ -104,9 +104,9 @@ def _limit(trace: Trace, column: str, limit: int, action: Action) -> Trace:
             f"({int(over.sum())} of {len(trace)} are); choose 'drop' or 'clip'"
         )
     if action == "drop":
-        return _drop(trace, over, rule)
+        return _drop(trace, over, policy)
     return trace.with_notice(
-        f"{int(over.sum())} of {len(trace)} clipped: {rule}", **_clipped(trace, column, limit)
+        f"{int(over.sum())} of {len(trace)} clipped: {policy}", **_clipped(trace, column, limit)
     )
 
 
@@ -127,7 +127,7 @@ def _clipped(trace: Trace, column: str, limit: int) -> dict[str, Any]:
     }
 
 
-def _drop(trace: Trace, out: npt.NDArray[np.bool_], rule: str) -> Trace:
+def _drop(trace: Trace, out: npt.NDArray[np.bool_], policy: str) -> Trace:
     if not out.any():
         return trace
-    return trace.take(~out).with_notice(f"{int(out.sum())} of {len(trace)} dropped: {rule}")
+    return trace.take(~out).with_notice(f"{int(out.sum())} of {len(trace)} dropped: {policy}")

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 PROFILE = "azure-2023-conv-like"
 WORKERS, SLOTS, BACKLOG = 8, 72, 32
-RULES = ["jsq", "br0", "brh"]
+POLICIES = ["jsq", "br0", "brh"]
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.benchmark(group="run of 8,000 requests")
-def test_run(benchmark: BenchmarkFixture, rule: str) -> None:
+def test_run(benchmark: BenchmarkFixture, name: str) -> None:
     trace = from_profile(PROFILE, 8_000, np.random.default_rng(1))
     cluster = Cluster.homogeneous(WORKERS, SLOTS)
-    policy = make_policy(rule, WORKERS)
+    policy = make_policy(name, WORKERS)
     simulate(trace.head(100), cluster, policy, backlog=BACKLOG)  # compiled before the clock starts
     result = benchmark(simulate, trace, cluster, policy, backlog=BACKLOG)
     assert result.metrics.finished == 8_000
@@ -50,11 +50,11 @@ def test_kv_run(benchmark: BenchmarkFixture, mode: str, clock: str) -> None:
 
 
 @pytest.mark.parametrize("free", [3, 100])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("name", POLICIES)
 @pytest.mark.benchmark(group="one routing decision")
-def test_route(benchmark: BenchmarkFixture, rule: str, free: int) -> None:
+def test_route(benchmark: BenchmarkFixture, name: str, free: int) -> None:
     """Three free slots are decided by subsets, a hundred by single admissions."""
-    policy = make_policy(rule, WORKERS)
+    policy = make_policy(name, WORKERS)
     rng = np.random.default_rng(2)
     loads = rng.integers(60_000, 90_000, (WORKERS, policy.horizon + 1)).astype(np.float64)
     slots = np.bincount(rng.integers(WORKERS, size=free), minlength=WORKERS)
@@ -64,13 +64,13 @@ def test_route(benchmark: BenchmarkFixture, rule: str, free: int) -> None:
     assert len(set(position.tolist())) == len(worker) == free
 
 
-@pytest.mark.parametrize("rule", ["jsq", "br0"])
+@pytest.mark.parametrize("name", ["jsq", "br0"])
 @pytest.mark.benchmark(group="run of 1,000,000 requests")
-def test_large_run(benchmark: BenchmarkFixture, rule: str) -> None:
+def test_large_run(benchmark: BenchmarkFixture, name: str) -> None:
     requests = 1_000_000 if benchmark.enabled else 10_000
     trace = from_profile(PROFILE, requests, np.random.default_rng(3))
     cluster = Cluster.homogeneous(16, SLOTS)
-    policy = make_policy(rule, 16)
+    policy = make_policy(name, 16)
     simulate(trace.head(100), cluster, policy, backlog=BACKLOG)
     result = benchmark.pedantic(
         simulate, (trace, cluster, policy), {"backlog": BACKLOG}, rounds=1, iterations=1

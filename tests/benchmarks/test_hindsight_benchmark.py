@@ -49,7 +49,7 @@ def problem_of(requests: int, periods: int) -> HindsightProblem:
         periods=periods,
         t1=400,
         t2=49,
-        kernel="decode",
+        batching="decode",
         age_offset=1,
     )
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CELLS = 40
 CELL_S = 0.05
 
-RULE = f"""
+POLICY = f"""
 import time
 
 import numpy as np
@@ -37,7 +37,7 @@ def fill(view, rng):
 
 STUDY = f"""
 kind = "simulate"
-policies = ["rule.py:fill"]
+policies = ["policy.py:fill"]
 seeds = {CELLS}
 trace = {{ source = "ratio:1:1:20", requests = 4 }}
 cluster = {{ workers = 1, slots = 4 }}
@@ -47,7 +47,7 @@ cluster = {{ workers = 1, slots = 4 }}
 @pytest.fixture(scope="module")
 def study(tmp_path_factory) -> Study:
     folder: Path = tmp_path_factory.mktemp("study")
-    (folder / "rule.py").write_text(textwrap.dedent(RULE), encoding="utf-8")
+    (folder / "policy.py").write_text(textwrap.dedent(POLICY), encoding="utf-8")
     (folder / "study.toml").write_text(textwrap.dedent(STUDY), encoding="utf-8")
     study = read_study(folder / "study.toml")
     run_cell(study.cells[0])  # compiled before anything is timed

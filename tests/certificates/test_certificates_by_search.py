@@ -29,7 +29,7 @@ def exactly(decision: Decision) -> ExactDecision:
 @settings(max_examples=120, deadline=None)
 @given(decisions(most_waiting=6))
 def test_a_search_proves_the_optimum_and_nothing_above_it(decision) -> None:
-    """Brute force knows the optimum. Catches a half-line, a rounding or a dominance rule that
+    """Brute force knows the optimum. Catches a half-line, a rounding or a dominance policy that
     rules out too much: then a target above the optimum would be proven."""
     data = exactly(decision)
     assume(data.fills and data.admissions)

@@ -23,7 +23,7 @@ from olprouting.instances import WEIGHT_SETS, SloWeights
 
 def random_problem(seed: int, requests: int = 5, periods: int = 12) -> HindsightProblem:
     rng = np.random.default_rng(seed)
-    kernel = ["decode", "mixed"][seed % 2]
+    batching = ["decode", "mixed"][seed % 2]
     return HindsightProblem(
         prompt_tokens=rng.integers(1, 30, requests),
         decode_tokens=rng.integers(1, 9, requests),
@@ -34,7 +34,7 @@ def random_problem(seed: int, requests: int = 5, periods: int = 12) -> Hindsight
         periods=periods,
         t1=6,
         t2=2.5,
-        kernel=kernel,
+        batching=batching,
         age_offset=seed % 3,
         inclusive=bool(seed % 5 == 0),
     )
@@ -118,7 +118,7 @@ def test_the_reason_names_what_is_wrong() -> None:
     problem = HindsightProblem(
         prompt_tokens=[5, 5], decode_tokens=[3, 3], arrival_period=[1, 2], slots=[1],
         kv_tokens=[20], weights=SloWeights(1, 0, 0, 1, 0, 0), periods=9, t1=5, t2=5,
-        kernel="decode", age_offset=1,
+        batching="decode", age_offset=1,
     )  # fmt: skip
     document = solved(problem).to_document()
     for change, reason in (

@@ -26,7 +26,7 @@ E3 = {
 }  # fmt: skip
 
 
-def random_period(seed: int, *, kernel: str = "decode", waiting: int = 6) -> PeriodProblem:
+def random_period(seed: int, *, batching: str = "decode", waiting: int = 6) -> PeriodProblem:
     rng = np.random.default_rng(seed)
     workers, remaining = int(rng.integers(1, 4)), int(rng.integers(1, 12))
     names = list(WEIGHT_SETS)
@@ -41,7 +41,7 @@ def random_period(seed: int, *, kernel: str = "decode", waiting: int = 6) -> Per
         prompt_tokens=rng.integers(0, 60, waiting),
         decode_tokens=rng.integers(1, 14, waiting),
         arrival_period=rng.integers(-3, 4, waiting),
-        kernel=kernel,
+        batching=batching,
         inclusive=bool(seed % 2),
         age_offset=[None, 0, 2][seed % 3],
     )
@@ -49,9 +49,9 @@ def random_period(seed: int, *, kernel: str = "decode", waiting: int = 6) -> Per
 
 @st.composite
 def periods(draw: st.DrawFn) -> PeriodProblem:
-    kernel = draw(st.sampled_from(["decode", "mixed"]))
+    batching = draw(st.sampled_from(["decode", "mixed"]))
     seed, waiting = draw(st.integers(0, 2**20)), draw(st.integers(0, 6))
-    return random_period(seed, kernel=kernel, waiting=waiting)
+    return random_period(seed, batching=batching, waiting=waiting)
 
 
 def exactly(problem: PeriodProblem) -> ExactPeriod:

@@ -76,8 +76,8 @@ def test_no_forged_decision_passes(name) -> None:
 
 
 def test_an_optimum_out_of_reach_of_enumeration_cannot_be_replaced() -> None:
-    """Exchanges find something better than what a simple rule chose. Catches an optimum that rests
-    on the solver although any look at it refutes it."""
+    """Exchanges find something better than what a simple policy chose. Catches an optimum that
+    rests on the solver although any look at it refutes it."""
     for name in ("burst-g8-w32", "azure-g16-p64-c16-h80-y0.86"):
         document = copy.deepcopy(entries()[name].certificate("imbalance"))  # entries are shared
         pairs = document["result"]["assignment"]
@@ -178,7 +178,7 @@ def test_no_forged_run_passes() -> None:
 
 
 def first_with_room(trace: Trace, cluster: Cluster) -> Schedule:
-    """The run of a rule that fills the first worker first, in the order of arrival."""
+    """The run of a policy that fills the first worker first, in the order of arrival."""
     assert trace.release_iteration is not None
     ends: list[list[int]] = [[] for _ in range(cluster.workers)]
     worker, start, k = [], [], 1
@@ -210,7 +210,7 @@ def test_a_run_out_of_reach_of_the_search_cannot_be_an_optimum(monkeypatch) -> N
         verify(json.dumps(found(trace, cluster, total, run)))
 
 
-def test_no_file_passes_whose_optima_are_the_rule_s_choices(tmp_path) -> None:
+def test_no_file_passes_whose_optima_are_the_policy_s_choices(tmp_path) -> None:
     """Every optimum of the file is replaced, and the file is listed anew as a forger would; or a
     line is listed as another's."""
     solved_all = []

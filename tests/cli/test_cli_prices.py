@@ -94,7 +94,7 @@ def test_every_bound_is_labelled_by_how_it_was_proven(written):
         assert entry["proven_by"] in done.stdout
 
 
-def test_options_of_learning_reach_the_rules():
+def test_options_of_learning_reach_the_policies():
     document = json.loads(
         run(
             *SMALL,
@@ -179,7 +179,7 @@ def test_ctrl_c_prints_what_is_finished_and_exits_130(tmp_path):
     assert process.returncode == 130, stderr
     assert "interrupted: the tables hold what was finished" in stderr
     assert "Traceback" not in stderr
-    assert "every rule at these limits" in stdout
+    assert "every policy at these limits" in stdout
 
 
 def test_weights_by_name_are_the_published_ones():

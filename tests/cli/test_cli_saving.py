@@ -50,7 +50,7 @@ def problems(result: Result) -> list[str]:
 
 @pytest.fixture
 def late(tmp_path):
-    """A rule of the user's that raises at its sixth decision."""
+    """A policy of the user's that raises at its sixth decision."""
     (tmp_path / "late.py").write_text(LATE)
     return f"{tmp_path / 'late.py'}:f"
 
@@ -62,8 +62,8 @@ def late(tmp_path):
         (["prices", *SMALL, *PERIODS, "--sample", "1"], "runs.csv"),
     ],
 )
-def test_a_rule_that_raises_costs_its_own_rows_only(command, table, late, tmp_path):
-    """Catches the loss of the rules that were finished: nothing printed, nothing saved."""
+def test_a_policy_that_raises_costs_its_own_rows_only(command, table, late, tmp_path):
+    """Catches the loss of the policies that were finished: nothing printed, nothing saved."""
     out = tmp_path / "out"
     result = run(*command, "--policies", f"jsq,{late},round-robin", "--out", str(out))
     (problem,) = problems(result)
@@ -82,8 +82,8 @@ def test_a_rule_that_raises_costs_its_own_rows_only(command, table, late, tmp_pa
         ["hindsight", "--objective", "imbalance", "--requests", "12", "--time-limit", "0"],
     ],
 )
-def test_hindsight_rates_the_rules_that_do_not_raise(command, late, tmp_path):
-    """Catches the loss of the bound, and of the rules that were finished."""
+def test_hindsight_rates_the_policies_that_do_not_raise(command, late, tmp_path):
+    """Catches the loss of the bound, and of the policies that were finished."""
     result = run(*command, "--policies", f"jsq,{late},round-robin", "--out", str(tmp_path / "out"))
     (problem,) = problems(result)
     assert f"policy {late!r} raised at decision 6" in problem
@@ -91,7 +91,7 @@ def test_hindsight_rates_the_rules_that_do_not_raise(command, late, tmp_path):
     assert list((tmp_path / "out").glob("hindsight*.json"))
 
 
-def test_a_rule_that_raises_alone_is_one_line_and_exit_code_2(late):
+def test_a_policy_that_raises_alone_is_one_line_and_exit_code_2(late):
     """Catches tracebacks where nothing is left to be reported."""
     for command in (["simulate", *SMALL, "--policy", late], [*GAPS, "--policies", late]):
         result = run(*command)
@@ -184,7 +184,7 @@ def test_a_second_command_into_the_same_place_is_refused(e1, tmp_path):
         assert "another command is writing there" in str(result.exception)
 
 
-def test_the_report_names_the_rules_that_failed(late):
+def test_the_report_names_the_policies_that_failed(late):
     """Catches a JSON document that passes for the whole answer."""
     result = run(*GAPS, "--policies", f"jsq,{late}", "--json")
     (failure,) = json.loads(result.stdout)["failures"]
@@ -219,7 +219,7 @@ def test_a_command_never_writes_over_what_it_reads(command, e1, tmp_path, monkey
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_a_rule_that_changes_the_folder_does_not_move_the_results(tmp_path, monkeypatch):
+def test_a_policy_that_changes_the_folder_does_not_move_the_results(tmp_path, monkeypatch):
     """Catches results in a folder that the user did not name."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "moves.py").write_text(

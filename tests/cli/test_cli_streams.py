@@ -104,15 +104,15 @@ def test_a_code_page_that_lacks_a_character_is_no_traceback(tmp_path):
     assert "gr\\xf6\\xdfe" in shown
 
 
-def test_a_rule_that_closes_the_standard_streams_costs_nothing(tmp_path):
+def test_a_policy_that_closes_the_standard_streams_costs_nothing(tmp_path):
     """Catches a ValueError at the end, in place of what was to be printed."""
-    rule = tmp_path / "closes.py"
-    rule.write_text(
+    policy = tmp_path / "closes.py"
+    policy.write_text(
         "import sys\n\n\ndef f(view, rng):\n    sys.stdout.close()\n    sys.stderr.close()\n"
         "    free = [g for g, c in enumerate(view.free_slots) for _ in range(c)]\n"
         "    return list(enumerate(free[: view.admissions]))\n"
     )
-    process = command("simulate", "--requests", "20", "--policy", f"{rule}:f", "--json")
+    process = command("simulate", "--requests", "20", "--policy", f"{policy}:f", "--json")
     printed, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert json.loads(printed)["finished"] == 20

@@ -37,7 +37,7 @@ class Referee:
         route,
         *,
         clock="barrier",
-        kernel="decode",
+        batching="decode",
         mode="tokens",
         block_tokens=16,
         max_output_tokens=None,
@@ -49,7 +49,7 @@ class Referee:
         seed=0,
     ):
         self.trace, self.cluster, self.route = trace, cluster, route
-        self.barrier, self.prefill = clock == "barrier", int(kernel == "mixed")
+        self.barrier, self.prefill = clock == "barrier", int(batching == "mixed")
         self.mode, self.block_tokens = mode, block_tokens
         self.offset = 1 - self.prefill if age_offset is None else age_offset
         self.backlog, self.periods, self.max_idle = backlog, periods, max_idle_iterations

@@ -155,7 +155,7 @@ def test_compiled_loop_equals_plain_loop_equals_referee(policies, data) -> None:
 
 
 def latest_first(view, rng):
-    """Admit from the end of the queue to random free slots: nothing like a built-in rule."""
+    """Admit from the end of the queue to random free slots: nothing like a built-in policy."""
     slots = [g for g, free in enumerate(view.free_slots) for _ in range(free)]
     rng.shuffle(slots)
     last = len(view.waiting_requests) - 1
@@ -164,7 +164,7 @@ def latest_first(view, rng):
 
 @settings(max_examples=200, deadline=None)
 @given(runs(policies=("jsq",)), st.integers(0, 7))
-def test_a_rule_that_skips_the_queue_equals_the_referee(case, horizon) -> None:
+def test_a_policy_that_skips_the_queue_equals_the_referee(case, horizon) -> None:
     """Catches mistakes where admissions are out of queue order: gaps in the queue, wrong rows."""
     trace, cluster, _, arguments, spread = case
     arguments["signal_delay"] = 0 if horizon else arguments["signal_delay"]
@@ -187,7 +187,7 @@ def test_a_rule_that_skips_the_queue_equals_the_referee(case, horizon) -> None:
 @settings(max_examples=60, deadline=None)
 @given(runs(policies=("jsq", "br0", "brh")), st.integers(1, 9))
 def test_a_wider_view_changes_nothing_that_the_policy_does(case, further) -> None:
-    """Catches a rule that looks beyond its own horizon because somebody else asked for more."""
+    """Catches a policy that looks beyond its own horizon because somebody else asked for more."""
     trace, cluster, policy, arguments, _ = case
     arguments |= {"refresh": "iteration", "signal_delay": 0}
     alone = simulate(trace, cluster, policy, **arguments)

@@ -1,4 +1,4 @@
-"""The independent clock by hand, rules that let requests wait, and runs of so many periods."""
+"""The independent clock by hand, policies that let requests wait, and runs of so many periods."""
 
 from __future__ import annotations
 
@@ -75,20 +75,20 @@ def test_an_idle_worker_takes_an_arrival_while_another_works() -> None:
         ({"clock": "sundial"}, "unknown clock 'sundial'; known: barrier, independent"),
         ({"periods": 0}, "periods = 0 must be >= 1"),
         ({"max_idle_iterations": 0}, "max_idle_iterations = 0 must be >= 1"),
-        ({"kernel": "prefill"}, "unknown kernel 'prefill'"),
+        ({"batching": "prefill"}, "unknown batching 'prefill'"),
     ],
 )
 def test_what_has_no_meaning_is_refused(arguments, message) -> None:
     """Each would otherwise be ignored in silence."""
-    rule = make_policy(arguments.pop("policy", "jsq"), 2, PolicyOptions(horizon=2))
+    policy = make_policy(arguments.pop("policy", "jsq"), 2, PolicyOptions(horizon=2))
     times = StepTime(1.0, 0.1, shared_per_token_s=arguments.pop("shared", 0.0))
     arguments = {"clock": "independent", "backlog": 1, **arguments}
     with pytest.raises(InputError, match=message):
-        simulate(Trace([1], [1]), Cluster([1, 1], step_time=times), rule, **arguments)
+        simulate(Trace([1], [1]), Cluster([1, 1], step_time=times), policy, **arguments)
 
 
 def not_before(period):
-    """Return a rule that lets everybody wait until `period`."""
+    """Return a policy that lets everybody wait until `period`."""
 
     def route(view, rng):
         if view.iteration < period:
@@ -100,7 +100,7 @@ def not_before(period):
 
 
 @pytest.mark.parametrize("clock", ["barrier", "independent"])
-def test_a_rule_may_let_requests_wait(clock) -> None:
+def test_a_policy_may_let_requests_wait(clock) -> None:
     """Three idle iterations of a second, then a step: release and start are told apart."""
     result = simulate(
         Trace([3, 3], [1, 2], arrival_s=[0.0, 0.0]),
@@ -128,7 +128,7 @@ def test_waiting_counts_in_periods() -> None:
 
 @pytest.mark.parametrize("clock", ["barrier", "independent"])
 @pytest.mark.parametrize("fixed_s", [0.0, 1.0])
-def test_a_rule_that_admits_nobody_comes_to_an_end(clock, fixed_s) -> None:
+def test_a_policy_that_admits_nobody_comes_to_an_end(clock, fixed_s) -> None:
     """Catches an endless loop, above all where idle iterations take no time.
 
     After five of them the clock jumps to the second arrival; after five more all is over.
@@ -146,8 +146,8 @@ def test_a_rule_that_admits_nobody_comes_to_an_end(clock, fixed_s) -> None:
     assert numbers.idle_iterations == 10
 
 
-def test_a_maximal_rule_must_admit_all() -> None:
-    """Only a rule that says so may wait."""
+def test_a_maximal_policy_must_admit_all() -> None:
+    """Only a policy that says so may wait."""
     trace, cluster = Trace([1, 1], [1, 1]), Cluster([2])
     with pytest.raises(InputError, match="it must admit exactly 2 requests"):
         simulate(trace, cluster, FunctionPolicy("f", lambda view, rng: [(0, 0)]), backlog=2)
@@ -193,9 +193,9 @@ def test_idle_periods_before_the_end_count() -> None:
 
 
 @pytest.mark.parametrize("released", ["time", "backlog"])
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
 @pytest.mark.parametrize("clock", ["barrier", "independent"])
-def test_an_exported_run_is_replayed(clock, kernel, released) -> None:
+def test_an_exported_run_is_replayed(clock, batching, released) -> None:
     """Catches moments that shift between a run and its replay; KV limits bite without preemption.
 
     Reservations of the true length: requests wait for room but are never sent back. One is
@@ -207,7 +207,7 @@ def test_an_exported_run_is_replayed(clock, kernel, released) -> None:
     arrival_s = np.cumsum(rng.choice([0.0, 0.01, 0.1], 80)) if released == "time" else None
     trace = Trace(prompt, decode, arrival_s=arrival_s)
     cluster = Cluster([4, 2], kv_tokens=[120, 90], step_time=StepTime(0.0173, 3.1e-5, 0.0011))
-    options = {"clock": clock, "kernel": kernel, "kv": KvOptions("reserve", oversize="reject")}
+    options = {"clock": clock, "batching": batching, "kv": KvOptions("reserve", oversize="reject")}
     backlog = None if released == "time" else 7
     original = simulate(trace, cluster, JSQ, backlog=backlog, **options)
     assert original.metrics.rejected >= 1
@@ -251,7 +251,7 @@ def test_with_a_prefill_step_the_projection_comes_true() -> None:
         Cluster([3, 2]),
         first_free,
         backlog=5,
-        kernel="mixed",
+        batching="mixed",
         on_decision=lambda made: views.append(made.view.copy()),
     )
     start, last_age = result.admission_iteration, trace.decode_tokens

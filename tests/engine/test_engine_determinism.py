@@ -22,18 +22,18 @@ from olprouting.policies import PolicyOptions, make_policy
 from olprouting.traces import from_profile
 
 PACKAGE = Path(olprouting.__file__).parent
-RULES = ("random", "power-of-two", "jsq", "br0", "brh")
+POLICIES = ("random", "power-of-two", "jsq", "br0", "brh")
 
 
 def digest() -> str:
     """Hash of everything that five seeded runs leave behind."""
     trace = from_profile("azure-2023-conv-like", 300, np.random.default_rng(1))
     digest = hashlib.sha256()
-    for rule in RULES:
+    for name in POLICIES:
         result = simulate(
             trace,
             Cluster.homogeneous(3, 6),
-            make_policy(rule, 3, PolicyOptions(horizon=10)),
+            make_policy(name, 3, PolicyOptions(horizon=10)),
             backlog=16,
             forecast=NoisyOracle(),
             refresh="horizon",
@@ -115,22 +115,22 @@ def test_editing_what_kernels_are_made_of_invalidates_the_cache(tmp_path) -> Non
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert python(code, **cache) == "False"
     assert python(code, **cache) == "True"
-    for edited in ("fcfs_kernels.py", "rules.py", "view.py"):
+    for edited in ("fcfs_kernels.py", "parameters.py", "view.py"):
         with (copy / "policies" / edited).open("a") as file:
             file.write("# edited\n")
         assert python(code, **cache) == "False", edited
     assert python(code, **cache) == "True"
 
 
-@pytest.mark.parametrize("rule", ["br0", "brh"])
-def test_whole_numbers_for_seconds_watts_and_penalties_compile_nothing_more(rule) -> None:
+@pytest.mark.parametrize("name", ["br0", "brh"])
+def test_whole_numbers_for_seconds_watts_and_penalties_compile_nothing_more(name) -> None:
     """Catches half a minute of compilation for each field in which a caller writes 1 for 1.0."""
     trace = from_profile("azure-2023-conv-like", 20, np.random.default_rng(1))
 
     def run(one, fixed_s, idle_w, beta) -> None:
         steps = StepTime(fixed_s, one, one, one)
         cluster = Cluster([2, 2], step_time=steps, power=PowerModel(idle_w, 2 * idle_w, one))
-        policy = make_policy(rule, 2, PolicyOptions(horizon=3, beta=beta))
+        policy = make_policy(name, 2, PolicyOptions(horizon=3, beta=beta))
         simulate(trace, cluster, policy, backlog=4)
 
     from olprouting.engine.iteration_kernels import run_iterations
@@ -144,7 +144,8 @@ def test_whole_numbers_for_seconds_watts_and_penalties_compile_nothing_more(rule
 def test_a_kernel_depends_on_all_that_its_file_imports_and_on_no_more() -> None:
     """Catches stale code after an edit two files away, and recompilation for plain Python."""
     names = {path.name for path in sources(PACKAGE / "engine" / "iteration_kernels.py")}
-    assert {"iteration_kernels.py", "score_kernels.py", "rules.py", "state.py", "view.py"} <= names
+    files = {"iteration_kernels.py", "score_kernels.py", "parameters.py", "state.py", "view.py"}
+    assert files <= names
     assert "simulate.py" not in names
 
 

@@ -58,7 +58,7 @@ def model_options(draw: st.DrawFn, trace):
         kv["max_output_tokens"] = draw(st.sampled_from([None, 1, 8]))
     run = {
         "clock": clock,
-        "kernel": draw(st.sampled_from(["decode", "mixed"])),
+        "batching": draw(st.sampled_from(["decode", "mixed"])),
         "backlog": None if recorded else draw(st.integers(1, 6)),
         "periods": draw(st.sampled_from([None, None, 1, 9, 40])) if clock == "barrier" else None,
         "max_idle_iterations": draw(st.sampled_from([1, 4])),
@@ -93,16 +93,16 @@ def check_limits(result, run, cluster) -> None:
 
 
 @settings(max_examples=250, deadline=None)
-@given(data=st.data(), trace=traces(), cluster=clusters(), rule=st.sampled_from(FCFS))
-def test_fcfs_rules_under_kv_limits_by_either_clock_equal_the_referee(
-    data, trace, cluster, rule
+@given(data=st.data(), trace=traces(), cluster=clusters(), name=st.sampled_from(FCFS))
+def test_fcfs_policies_under_kv_limits_by_either_clock_equal_the_referee(
+    data, trace, cluster, name
 ) -> None:
     """Catches any slip in accounting, preemption, calendar, event order or head-of-line blocking.
 
-    FCFS rules never stall: whatever is not rejected finishes, unless the periods run out.
+    FCFS policies never stall: whatever is not rejected finishes, unless the periods run out.
     """
     kv, run_options, spread = data.draw(model_options(trace))
-    policy = make_policy(rule, cluster.workers, PolicyOptions())
+    policy = make_policy(name, cluster.workers, PolicyOptions())
     forecast = Oracle() if spread is None else NoisyOracle(spread)
     arguments = {"forecast": forecast, "kv": KvOptions(**kv, oversize="reject"), **run_options}
     views = []
@@ -133,7 +133,7 @@ def test_fcfs_rules_under_kv_limits_by_either_clock_equal_the_referee(
 
 
 def moody(kv_limits):
-    """Return a rule that admits some requests from anywhere, or none, and overfills workers."""
+    """Return a policy that admits some requests from anywhere, or none, and overfills workers."""
 
     def route(view, rng):
         pairs = []
@@ -154,7 +154,7 @@ def moody(kv_limits):
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), trace=traces(), cluster=clusters())
-def test_a_rule_that_waits_and_overfills_equals_the_referee(data, trace, cluster) -> None:
+def test_a_policy_that_waits_and_overfills_equals_the_referee(data, trace, cluster) -> None:
     """Catches mistakes of idle iterations, gaps in the queue, and preemption of newcomers."""
     kv, run_options, spread = data.draw(model_options(trace))
     route = moody(cluster.kv_tokens)
@@ -174,8 +174,8 @@ def test_a_rule_that_waits_and_overfills_equals_the_referee(data, trace, cluster
 
 
 @settings(max_examples=60, deadline=None)
-@given(trace=traces(), cluster=clusters(), kernel=st.sampled_from(["decode", "mixed"]))
-def test_one_worker_knows_no_difference_between_the_clocks(trace, cluster, kernel) -> None:
+@given(trace=traces(), cluster=clusters(), batching=st.sampled_from(["decode", "mixed"]))
+def test_one_worker_knows_no_difference_between_the_clocks(trace, cluster, batching) -> None:
     """A single worker waits for nobody: every number but those of the barrier is the same."""
     alone = Cluster(
         cluster.slots[:1],
@@ -189,7 +189,7 @@ def test_one_worker_knows_no_difference_between_the_clocks(trace, cluster, kerne
             alone,
             make_policy("jsq", 1),
             backlog=None if recorded else 3,
-            kernel=kernel,
+            batching=batching,
             kv=KvOptions(oversize="reject"),
             clock=clock,
         )
@@ -204,8 +204,8 @@ def test_one_worker_knows_no_difference_between_the_clocks(trace, cluster, kerne
 
 
 @settings(max_examples=60, deadline=None)
-@given(trace=traces(), cluster=clusters(), kernel=st.sampled_from(["decode", "mixed"]))
-def test_steps_of_equal_length_keep_the_clocks_together(trace, cluster, kernel) -> None:
+@given(trace=traces(), cluster=clusters(), batching=st.sampled_from(["decode", "mixed"]))
+def test_steps_of_equal_length_keep_the_clocks_together(trace, cluster, batching) -> None:
     """Workers that start together and need a second each stay in step without a barrier."""
     equal = cluster.replace(step_time=StepTime(1.0, 0.0))
     at_once = trace.replace(arrival_s=None, release_iteration=None)
@@ -215,7 +215,7 @@ def test_steps_of_equal_length_keep_the_clocks_together(trace, cluster, kernel) 
             equal,
             make_policy("least-load", equal.workers),
             backlog=len(trace),
-            kernel=kernel,
+            batching=batching,
             kv=KvOptions(oversize="reject"),
             clock=clock,
         )

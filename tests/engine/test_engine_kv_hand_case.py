@@ -104,7 +104,7 @@ def test_mixed_spends_an_iteration_on_prefill() -> None:
         Trace([3], [2], release_iteration=[1]),
         Cluster([1], kv_tokens=[5], step_time=SECOND),
         JSQ,
-        kernel="mixed",
+        batching="mixed",
         series_every=1,
     )
     assert result.series_load_tokens[:, 0].tolist() == [3, 4, 5]
@@ -125,7 +125,7 @@ def test_mixed_loses_nothing_when_preempted() -> None:
         Trace([2, 2], [3, 3], release_iteration=[1, 1]),
         Cluster([2], kv_tokens=[7], step_time=SECOND),
         JSQ,
-        kernel="mixed",
+        batching="mixed",
         series_every=1,
     )
     assert result.series_load_tokens[:, 0].tolist() == [4, 6, 4, 5, 3, 4, 5]
@@ -153,12 +153,12 @@ def test_a_request_goes_to_the_worker_that_can_hold_it() -> None:
 
     s=3, o=6: 4, 5, 6 tokens on worker 0 of 6; the 7 it is denied fit on worker 1 only.
     """
-    for kernel, finish in (("decode", 6), ("mixed", 8)):
+    for batching, finish in (("decode", 6), ("mixed", 8)):
         result = simulate(
             Trace([3], [6], release_iteration=[1]),
             Cluster([1, 1], kv_tokens=[6, 9], step_time=SECOND),
             JSQ,
-            kernel=kernel,
+            batching=batching,
         )
         assert result.preemptions.tolist() == [1]
         assert result.worker.tolist() == [1]
@@ -199,7 +199,7 @@ def test_wrong_forecasts_overfill_and_are_put_right() -> None:
     assert result.metrics.finished == 2
 
 
-def test_a_rule_that_gives_a_request_to_too_small_a_worker_is_told() -> None:
+def test_a_policy_that_gives_a_request_to_too_small_a_worker_is_told() -> None:
     """Sending it back and forth would never end."""
     with pytest.raises(InputError, match=r"'f', iteration 1: .* does not fit there even alone"):
         simulate(
@@ -225,11 +225,11 @@ def test_kv_options_out_of_range_are_refused(options, message) -> None:
         KvOptions(**options)
 
 
-@pytest.mark.parametrize("rule", ["br0", "brh", "exact"])
-def test_rules_that_weigh_loads_alone_are_refused(rule) -> None:
+@pytest.mark.parametrize("name", ["br0", "brh", "exact"])
+def test_policies_that_weigh_loads_alone_are_refused(name) -> None:
     """They would be stopped by limits they do not know."""
     cluster = Cluster([1], kv_tokens=[99])
-    policy = make_policy(rule, 1, PolicyOptions(horizon=2))
+    policy = make_policy(name, 1, PolicyOptions(horizon=2))
     with pytest.raises(InputError, match="weighs loads and cannot respect KV limits"):
         simulate(Trace([1], [1]), cluster, policy, backlog=1)
     ahead = FunctionPolicy("ahead", lambda view, rng: [], horizon=3)

@@ -41,7 +41,7 @@ def worker_views(draw: st.DrawFn) -> WorkerView:
         resident_age=column(0, 9),
         resident_remaining=column(1, 9),
         resident_reserved_tokens=column(0, 30),
-        kernel=draw(st.sampled_from(["decode", "mixed"])),
+        batching=draw(st.sampled_from(["decode", "mixed"])),
         age_offset=draw(st.integers(0, 2)),
         block_tokens=draw(st.sampled_from([1, 4])),
     )
@@ -72,25 +72,25 @@ def test_residuals_are_what_counting_gives(view, periods) -> None:
     assert room.clipped == clipped
 
 
-def watch(trace, cluster, rule, **options):
-    """Run an FCFS rule and return its result and every (iteration, worker view) it met."""
+def watch(trace, cluster, watched, **options):
+    """Run an FCFS policy and return its result and every (iteration, worker view) it met."""
     seen = []
 
     def route(view, rng):
         seen.append((view, view.workers))
-        return rule.route(view._replace(workers=None), rng) if view.admissions else []
+        return watched.route(view._replace(workers=None), rng) if view.admissions else []
 
     policy = FunctionPolicy("watch", route, needs_residents=True)
     return simulate(trace, cluster, policy, **options), seen
 
 
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
-def test_with_perfect_forecasts_the_residuals_come_true(kernel) -> None:
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
+def test_with_perfect_forecasts_the_residuals_come_true(batching) -> None:
     """Slots and tokens that today's residents will leave free, recounted from the whole run."""
     rng = np.random.default_rng(6)
     trace = Trace(rng.integers(1, 40, 50), rng.geometric(0.2, 50))
     cluster = Cluster([4, 3], kv_tokens=[2000, 1500])
-    result, seen = watch(trace, cluster, make_policy("jsq", 2), backlog=6, kernel=kernel)
+    result, seen = watch(trace, cluster, make_policy("jsq", 2), backlog=6, batching=batching)
     assert len(seen) > 20
     start = result.admission_iteration
     for view, workers in seen:
@@ -100,7 +100,7 @@ def test_with_perfect_forecasts_the_residuals_come_true(kernel) -> None:
             here = (start > 0) & (start < view.iteration) & (result.worker == g)
             age = view.iteration - start[here][:, None] + np.arange(12)
             prompt, decode = trace.prompt_tokens[here], trace.decode_tokens[here]
-            held = kv_tokens_at(age, prompt[:, None], decode[:, None], kernel)
+            held = kv_tokens_at(age, prompt[:, None], decode[:, None], batching)
             np.testing.assert_array_equal(room.kv_tokens[g], cluster.kv_tokens[g] - held.sum(0))
             np.testing.assert_array_equal(room.slots[g], cluster.slots[g] - (held > 0).sum(0))
         np.testing.assert_array_equal(view.kv_free_tokens, room.kv_tokens[:, 0])

@@ -211,7 +211,7 @@ def test_a_forecast_knows_nothing_of_what_has_not_completed() -> None:
     ],
 )
 def test_a_forecast_without_lengths_is_refused_where_they_are_needed(policy, kv, message) -> None:
-    """Catches a rule that would plan with lengths of zero."""
+    """Catches a policy that would plan with lengths of zero."""
     cluster = Cluster.homogeneous(2, 4, kv_tokens=[500, 500])
     with pytest.raises(InputError, match=message):
         simulate(

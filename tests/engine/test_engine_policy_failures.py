@@ -1,4 +1,4 @@
-"""A rule that fails in mid-run: one line that says which, when, where and why."""
+"""A policy that fails in mid-run: one line that says which, when, where and why."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def refuse():
         (refuse, "failed at {when}: the model file is gone"),
     ],
 )
-def test_what_a_rule_raises_is_one_line_with_the_decision_and_the_place(fail, message) -> None:
+def test_what_a_policy_raises_is_one_line_with_the_decision_and_the_place(fail, message) -> None:
     """Catches tracebacks of the engine, and an exit of the whole program."""
     met = []
 

@@ -17,7 +17,7 @@ from olprouting.traces import read_trace
 SECOND = StepTime(1.0, 0.0)
 
 
-def rule(function, **kind):
+def policy(function, **kind):
     return FunctionPolicy("mine", function, **({"maximal": False} | kind))
 
 
@@ -35,7 +35,7 @@ def test_three_requests_by_hand() -> None:
     run = simulate(
         Trace([1, 1, 1], [2, 9, 1], release_iteration=[1, 1, 2]),
         Cluster([1], step_time=SECOND),
-        rule(choose),
+        policy(choose),
         series_every=1,
     )
     assert seen == [(1, [0, 1]), (3, [2])]
@@ -56,7 +56,7 @@ def test_rejections_take_no_slot() -> None:
     run = simulate(
         Trace([1] * 4, [1] * 4, release_iteration=[1] * 4),
         Cluster([1], step_time=SECOND),
-        rule(lambda view, rng: [(0, REJECT), (1, REJECT), (2, 0), (3, REJECT)]),
+        policy(lambda view, rng: [(0, REJECT), (1, REJECT), (2, 0), (3, REJECT)]),
     )
     assert run.worker.tolist() == [-1, -1, 0, -1]
     assert run.metrics.rejected == 3
@@ -67,7 +67,7 @@ def test_a_run_in_which_all_are_turned_away_ends() -> None:
     run = simulate(
         Trace([1] * 5, [1] * 5, release_iteration=[1, 1, 1, 9, 9]),
         Cluster([1], step_time=SECOND),
-        rule(lambda view, rng: [(0, REJECT)]),
+        policy(lambda view, rng: [(0, REJECT)]),
         max_idle_iterations=1,
     )
     assert run.rejection_iteration.tolist() == [1, 2, 3, 9, 10]
@@ -76,12 +76,12 @@ def test_a_run_in_which_all_are_turned_away_ends() -> None:
 
 
 @pytest.mark.parametrize("limits", [None, [90, 90]])
-def test_a_maximal_rule_may_not_reject(limits) -> None:
+def test_a_maximal_policy_may_not_reject(limits) -> None:
     with pytest.raises(InputError, match="policy 'mine', iteration 1: worker -1 turns a request"):
         simulate(
             Trace([1], [1], release_iteration=[1]),
             Cluster([1, 1], kv_tokens=limits),
-            rule(lambda view, rng: [(0, REJECT)], maximal=True),
+            policy(lambda view, rng: [(0, REJECT)], maximal=True),
         )
 
 
@@ -97,7 +97,9 @@ def test_a_maximal_rule_may_not_reject(limits) -> None:
 )
 def test_bad_pairs_are_refused_by_name(pairs, message) -> None:
     with pytest.raises(InputError, match=f"policy 'mine', iteration 1: .*{message}"):
-        simulate(Trace([1] * 3, [1] * 3), Cluster([1, 1]), rule(lambda view, rng: pairs), backlog=3)
+        simulate(
+            Trace([1] * 3, [1] * 3), Cluster([1, 1]), policy(lambda view, rng: pairs), backlog=3
+        )
 
 
 @pytest.mark.parametrize("clock", ["barrier", "independent"])
@@ -105,7 +107,7 @@ def test_bad_pairs_are_refused_by_name(pairs, message) -> None:
 @given(data=st.data())
 @settings(max_examples=25, deadline=None)
 def test_nobody_is_lost_and_a_replay_does_the_same(tmp_path_factory, clock, released, data) -> None:
-    """A rule that starts, rejects or ignores at random, also when no slot is free.
+    """A policy that starts, rejects or ignores at random, also when no slot is free.
 
     Catches rejected requests that are counted twice, come back, hold a place in the queue, or are
     turned away at another moment in the replay.
@@ -139,7 +141,7 @@ def test_nobody_is_lost_and_a_replay_does_the_same(tmp_path_factory, clock, rele
     run = simulate(
         trace,
         cluster,
-        rule(choose, needs_residents=True),
+        policy(choose, needs_residents=True),
         backlog=4 if released == "backlog" else None,
         seed=1,
         max_idle_iterations=50,

@@ -20,13 +20,13 @@ def trace() -> Trace:
 
 
 @pytest.mark.parametrize("ties", ["index", "random"])
-@pytest.mark.parametrize("rule", ["jsq", "least-load", "round-robin", "br0", "brh"])
-def test_load_is_credited_at_dispatch(rule, ties) -> None:
+@pytest.mark.parametrize("policy", ["jsq", "least-load", "round-robin", "br0", "brh"])
+def test_load_is_credited_at_dispatch(policy, ties) -> None:
     """8 equal requests, 4 idle workers: 2 each. Late credit would send all to one worker."""
     result = simulate(
         Trace([100] * 8, [5] * 8),
         Cluster.homogeneous(4, 8),
-        make_policy(rule, 4, PolicyOptions(ties=ties, horizon=3)),
+        make_policy(policy, 4, PolicyOptions(ties=ties, horizon=3)),
         backlog=8,
     )
     assert np.bincount(result.worker).tolist() == [2, 2, 2, 2]
@@ -77,18 +77,18 @@ def test_a_stale_signal_is_the_state_of_so_many_iterations_ago(trace, delay) -> 
     assert len(seen) > 30
 
 
-@pytest.mark.parametrize("rule", ["jsq", "least-load", "br0", "power-of-two"])
-def test_no_delay_is_the_fresh_policy_and_a_delay_is_not(trace, rule) -> None:
+@pytest.mark.parametrize("policy", ["jsq", "least-load", "br0", "power-of-two"])
+def test_no_delay_is_the_fresh_policy_and_a_delay_is_not(trace, policy) -> None:
     """Catches a delay that never takes effect, or one that does when it should not."""
-    fresh = simulate(trace, CLUSTER, make_policy(rule, 4), backlog=9)
-    same = simulate(trace, CLUSTER, make_policy(rule, 4), backlog=9, signal_delay=0)
-    stale = simulate(trace, CLUSTER, make_policy(rule, 4), backlog=9, signal_delay=3)
+    fresh = simulate(trace, CLUSTER, make_policy(policy, 4), backlog=9)
+    same = simulate(trace, CLUSTER, make_policy(policy, 4), backlog=9, signal_delay=0)
+    stale = simulate(trace, CLUSTER, make_policy(policy, 4), backlog=9, signal_delay=3)
     np.testing.assert_array_equal(same.worker, fresh.worker)
     assert not np.array_equal(stale.worker, fresh.worker)
     assert stale.metrics.finished == 120
 
 
-def test_a_rule_may_scribble_on_its_view(trace) -> None:
+def test_a_policy_may_scribble_on_its_view(trace) -> None:
     """Regression: counting down free slots in place, as anyone would, changed the run."""
 
     def first_free(view, rng, scribble):
@@ -132,10 +132,10 @@ def test_a_rule_may_scribble_on_its_view(trace) -> None:
 )
 def test_arguments_that_make_no_sense_are_refused(trace, arguments, message) -> None:
     """Each would otherwise give a run that is not what was asked for."""
-    rule = make_policy(arguments.pop("policy", "jsq"), 4, PolicyOptions(horizon=2))
+    policy = make_policy(arguments.pop("policy", "jsq"), 4, PolicyOptions(horizon=2))
     cluster = arguments.pop("cluster", CLUSTER)
     with pytest.raises(InputError, match=message):
-        simulate(trace, cluster, rule, **{"backlog": 4, **arguments})
+        simulate(trace, cluster, policy, **{"backlog": 4, **arguments})
 
 
 def test_a_decode_length_that_cannot_be_run_is_refused() -> None:

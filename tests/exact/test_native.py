@@ -18,7 +18,7 @@ from olprouting.instances import Decision, StopReason
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(decision=decisions())
 def test_it_finds_and_proves_what_enumeration_finds(decision: Decision) -> None:
-    # catches a wrong window, charge, dominance rule or subset enumeration: each would lose optima
+    # catches a wrong window, charge, dominance policy or subset enumeration: each would lose optima
     best = least(decision)
     result = solve(decision, solver="native")
     assert result.status == "optimal"

@@ -31,7 +31,7 @@ def e3(slots: int = 10, kv_tokens: int = 48, copies: int = 20) -> PeriodProblem:
 
 
 def random_period(
-    seed: int, *, kernel: str = "decode", waiting: int = 8, workers: int = 2, periods: int = 12
+    seed: int, *, batching: str = "decode", waiting: int = 8, workers: int = 2, periods: int = 12
 ) -> PeriodProblem:
     """A problem at period 3 whose residuals vary: residents grow, end, and capacity moves."""
     rng = np.random.default_rng(seed)
@@ -58,16 +58,16 @@ def random_period(
         prompt_tokens=rng.integers(0, 60, size=waiting),
         decode_tokens=rng.integers(1, periods + 4, size=waiting),
         arrival_period=rng.integers(-3, 4, size=waiting),
-        kernel=kernel,
+        batching=batching,
     )
 
 
 @st.composite
 def periods(draw: Any, most_waiting: int = 8, most_workers: int = 3) -> PeriodProblem:
-    """Any small problem of either kernel, empty ones and full workers included."""
+    """Any small problem of either batching mode, empty ones and full workers included."""
     return random_period(
         draw(st.integers(0, 2**20)),
-        kernel=draw(st.sampled_from(["decode", "mixed"])),
+        batching=draw(st.sampled_from(["decode", "mixed"])),
         waiting=draw(st.integers(0, most_waiting)),
         workers=draw(st.integers(1, most_workers)),
         periods=draw(st.integers(3, 14)),

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 def _curves(problem: PeriodProblem) -> tuple[np.ndarray, np.ndarray]:
     """Slots and tokens of each request in each remaining period, from the definition."""
     ages = np.arange(problem.remaining)[:, None]
-    active = is_active(ages, problem.decode_tokens, problem.kernel)
+    active = is_active(ages, problem.decode_tokens, problem.batching)
     tokens = kv_tokens_at(
-        ages, problem.prompt_tokens, problem.decode_tokens, problem.kernel, problem.age_offset
+        ages, problem.prompt_tokens, problem.decode_tokens, problem.batching, problem.age_offset
     )
     return active.astype(float), tokens.astype(float)
 

@@ -3,7 +3,7 @@
 Period k = 1 of T = 6. Weights alpha = 2, beta = 1, gamma = 1/2, sigma = 1, zeta1 = 3, zeta2 = 1;
 t1 = 5, t2 = 2.
 
-Requests (prompt s, decode o, arrival t), with the decode kernel active in periods 1..min(o, 6) and
+Requests (prompt s, decode o, arrival t), active with decode batching in periods 1..min(o, 6) and
 holding s + age + 1 tokens:
 
     A  s=4 o=3 t=1    periods 1..3   tokens 5 6 7
@@ -68,7 +68,7 @@ MEMORY = [[0, 17 / 6, 0, 0, 0, 0], [0, 0, 17 / 21, 0, 0, 0]]
 INTEGER_VALUE, INTEGER_STARTS = 33, [[1, 0], [0, 1], [0, 0]]
 
 
-def hand_case(kernel: str = "decode") -> PeriodProblem:
+def hand_case(batching: str = "decode") -> PeriodProblem:
     return PeriodProblem(
         period=1,
         periods=6,
@@ -80,13 +80,13 @@ def hand_case(kernel: str = "decode") -> PeriodProblem:
         prompt_tokens=[4, 2, 3],
         decode_tokens=[3, 2, 8],
         arrival_period=[1, 0, -1],
-        kernel=kernel,
+        batching=batching,
     )
 
 
 def dense_columns(problem: PeriodProblem) -> np.ndarray:
     """One worker's slots and tokens of each request, shape (J, 2, T-k+1), age by age."""
-    mixed = problem.kernel == "mixed"
+    mixed = problem.batching == "mixed"
     a = np.zeros((problem.waiting, 2, problem.remaining))
     for j in range(problem.waiting):
         ages = int(problem.decode_tokens[j]) + (1 if mixed else 0)
@@ -159,7 +159,7 @@ def test_integer_optimum() -> None:
     assert result.x.tolist() == INTEGER_STARTS
 
 
-def test_the_mixed_kernel_shifts_every_term_by_one_period() -> None:
+def test_the_mixed_batching_shifts_every_term_by_one_period() -> None:
     """A: 2 min(3, 5) + (6 - 4) + 5/2 + 1 + 3 (2+3-1 = 4 < 5) + 1 (2-1 = 1 < 2) = 15.5.
 
     It is active one period longer, and its tokens start at s: 4 5 6 7.

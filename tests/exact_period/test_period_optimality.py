@@ -119,7 +119,7 @@ def test_names_do_not_matter(problem: PeriodProblem, seed: int) -> None:
 def test_the_unit_of_tokens_does_not_matter(problem: PeriodProblem, unit: int) -> None:
     # lengths of one period, so that growth does not stand against the new unit
     short = problem.replace(
-        decode_tokens=np.ones(problem.waiting, dtype=int), kernel="decode", age_offset=0
+        decode_tokens=np.ones(problem.waiting, dtype=int), batching="decode", age_offset=0
     )
     scaled = short.replace(
         prompt_tokens=short.prompt_tokens * unit, kv_tokens=short.kv_tokens * unit

@@ -10,7 +10,7 @@ import pytest
 from period_cases import e3, random_period
 
 from olprouting.errors import InputError
-from olprouting.instances import WEIGHT_SETS, Kernel, PeriodProblem, PeriodResult, SloWeights
+from olprouting.instances import WEIGHT_SETS, Batching, PeriodProblem, PeriodResult, SloWeights
 from olprouting.instances.request_curves import active_periods, is_active, kv_tokens_at
 from olprouting.instances.reward import reward
 
@@ -26,7 +26,7 @@ def test_the_published_weight_sets_keep_their_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "expected"),
+    ("batching", "expected"),
     [
         # T=10, k=4, o=3, t=2: 3 tokens, (10-6)=4 saved, 7 first-token periods, 1 query,
         # 4+3-2=5 < 6 and 4-2=2 < 3 count
@@ -35,9 +35,9 @@ def test_the_published_weight_sets_keep_their_order() -> None:
         ("mixed", 3 + 3 + 6 + 1),
     ],
 )
-def test_the_reward_by_hand(kernel: str, expected: float) -> None:
+def test_the_reward_by_hand(batching: str, expected: float) -> None:
     # a shift of only some terms under PD-mixing, or indicators that are not strict, show here
-    got = reward(ONES, 3, 2, start_period=4, periods=10, t1=6, t2=3, kernel=kernel)
+    got = reward(ONES, 3, 2, start_period=4, periods=10, t1=6, t2=3, batching=batching)
     assert got == expected
 
 
@@ -52,7 +52,7 @@ def test_the_reward_is_cut_at_the_last_period() -> None:
     only_tokens = SloWeights(1, 1, 0, 0, 0, 0)
     options: dict[str, Any] = {"periods": 10, "t1": 0, "t2": 0}
     assert reward(only_tokens, 50, 0, start_period=10, **options) == 1
-    assert reward(only_tokens, 50, 0, start_period=10, kernel="mixed", **options) == 0
+    assert reward(only_tokens, 50, 0, start_period=10, batching="mixed", **options) == 0
 
 
 def test_the_curves_by_hand() -> None:
@@ -61,13 +61,13 @@ def test_the_curves_by_hand() -> None:
     assert kv_tokens_at(ages, 10, 3, "decode").tolist() == [0, 11, 12, 13, 0, 0]
     assert kv_tokens_at(ages, 10, 3, "mixed").tolist() == [0, 10, 11, 12, 13, 0]
     assert kv_tokens_at(ages, 10, 3, "decode", age_offset=0).tolist() == [0, 10, 11, 12, 0, 0]
-    assert active_periods(3, Kernel.MIXED) == 4
+    assert active_periods(3, Batching.MIXED) == 4
     assert is_active(ages[:, None], np.array([1, 3]), "decode").sum(axis=0).tolist() == [1, 3]
 
 
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
-def test_json_keeps_everything(kernel: str) -> None:
-    problem = random_period(7, kernel=kernel).replace(inclusive=True, age_offset=2)
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
+def test_json_keeps_everything(batching: str) -> None:
+    problem = random_period(7, batching=batching).replace(inclusive=True, age_offset=2)
     again = PeriodProblem.from_json(problem.to_json())
     assert again.to_json() == problem.to_json()
     assert (again.inclusive, again.age_offset, again.clipped) == (True, 2, problem.clipped)
@@ -77,7 +77,7 @@ def test_json_keeps_everything(kernel: str) -> None:
 def test_the_document_has_exactly_the_published_fields() -> None:
     document = json.loads(e3().to_json())
     assert list(document) == [
-        "schema", "period", "periods", "kernel", "weights", "t1", "t2", "workers", "requests"
+        "schema", "period", "periods", "batching", "weights", "t1", "t2", "workers", "requests"
     ]  # fmt: skip
     assert document["schema"] == "olprouting/period/1"
     assert document["workers"] == [{"slots": [10], "kv_tokens": [48]}]
@@ -106,7 +106,7 @@ REJECTED: list[tuple[dict[str, Any], str]] = [
     ({"t1": 0.5}, "t1 = 0.5 must be a finite number of periods >= 1"),
     ({"t2": float("nan")}, "t2 = nan must be a finite"),
     ({"t2": "soon"}, "t2 = 'soon' must be a finite number"),
-    ({"kernel": "prefill"}, "unknown kernel 'prefill'; known: decode, mixed"),
+    ({"batching": "prefill"}, "unknown batching 'prefill'; known: decode, mixed"),
     ({"weights": {"alpha": 1}}, "must be SloWeights"),
     ({"inclusive": 1}, "inclusive = 1 must be true or false"),
     ({"age_offset": -1}, "age_offset = -1 must be an integer >= 0"),

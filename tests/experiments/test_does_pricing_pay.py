@@ -31,8 +31,8 @@ def test_there_is_a_row_per_case_seed_and_metric(script, runs):
     assert (summary.seeds == 2).all()
 
 
-def test_every_rule_ran_at_the_same_limits(runs):
-    """A rule that may hold more requests than another is not a better rule."""
+def test_every_policy_ran_at_the_same_limits(runs):
+    """A policy that may hold more requests than another is not a better policy."""
     assert set(zip(runs.slots, runs.kv_tokens, strict=True)) == {(10, 18000)}
 
 
@@ -53,7 +53,7 @@ def test_differences_are_paired_and_round_robin_differs_nowhere_from_itself(scri
         assert row.difference_reward == pytest.approx(row.reward - base.reward)
 
 
-def test_differences_to_the_rule_without_prices_leave_out_other_loads_and_rewards(script, runs):
+def test_differences_to_the_policy_without_prices_leave_out_other_loads_and_rewards(script, runs):
     table = script.compare(runs, script.UNPRICED).set_index(["case", "metric"]).difference
     assert (table[script.UNPRICED] == 0).all()
     reward = runs.groupby("case").reward.mean()

@@ -1,4 +1,4 @@
-"""Rules beside the exact policy, at a tiny size: what the table relies on."""
+"""Policies beside the exact policy, at a tiny size: what the table relies on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules beside the hindsight bound, at a tiny size: what the table relies on."""
+"""Policies beside the hindsight bound, at a tiny size: what the table relies on."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def table(done):
     return pd.read_csv(out / "hindsight_ratios_40.csv")
 
 
-def test_every_rule_is_rated_under_every_weights(script, table) -> None:
+def test_every_policy_is_rated_under_every_weights(script, table) -> None:
     """Catches rows lost on the way to the file, and columns that other scripts would miss."""
     expected = [(weights, case.name) for weights in script.REDUCED.weights for case in script.CASES]
     assert list(zip(table["weights"], table["case"], strict=True)) == expected
     assert {"bound", "schedule", "gap", "ratio", "preempted", "search_s"} <= set(table.columns)
 
 
-def test_neither_a_schedule_nor_what_counts_of_a_rule_is_above_the_bound(table) -> None:
-    """Catches a bound of other requests, workers or weights than those the rules ran on."""
+def test_neither_a_schedule_nor_what_counts_of_a_policy_is_above_the_bound(table) -> None:
+    """Catches a bound of other requests, workers or weights than those the policies ran on."""
     assert (table["schedule"] <= table["bound"]).all()
     assert table["ratio"].between(0, 1, inclusive="right").all()
     assert table["reward_counted"].to_numpy() == pytest.approx(table["ratio"] * table["bound"])
@@ -53,7 +53,7 @@ def test_what_counts_is_everything_unless_requests_were_preempted(table) -> None
     )
 
 
-def test_rules_that_reserve_are_never_preempted_where_the_others_are(script) -> None:
+def test_policies_that_reserve_are_never_preempted_where_the_others_are(script) -> None:
     """Catches a reservation that is not passed on: the ratios would not be of whole runs."""
     tight = script.replace(script.REDUCED, kv_tokens=2_500, rate=1.0, time_limit_s=0.0)
     trace = script.workload("azure-2023-conv-like", 100, tight.rate, 0)

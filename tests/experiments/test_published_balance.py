@@ -43,7 +43,7 @@ def test_every_br_variant_beats_every_baseline_while_requests_wait(table_3):
     assert waiting[br].max() < waiting.drop(br).min()
 
 
-def test_more_workers_mean_more_imbalance_for_every_rule(tmp_path):
+def test_more_workers_mean_more_imbalance_for_every_policy(tmp_path):
     """Table 4, read along its rows."""
     study = read_study(EXPERIMENTS / "balance_table_4.toml", reduced=True)
     cells = cells_of(study, tmp_path / "table_4")
@@ -62,8 +62,8 @@ def test_trajectories_keep_the_load_of_every_worker(tmp_path):
     assert len(loads) == 4
     assert set(series.policy) == {"jsq", "br0", "brh"}
     spread = series[loads].max(axis=1) - series[loads].min(axis=1)
-    by_rule = spread.groupby(series.policy).mean()
-    assert by_rule.br0 < by_rule.jsq
+    by_policy = spread.groupby(series.policy).mean()
+    assert by_policy.br0 < by_policy.jsq
 
 
 def test_a_study_runs_on_another_trace_and_on_nothing_else(tmp_path):

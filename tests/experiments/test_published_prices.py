@@ -24,7 +24,7 @@ def test_the_mixes_have_the_published_ratios():
     assert study.grid["source"] == ("ratio:1:4:264", "ratio:4:1:264")
 
 
-def test_all_published_baselines_run_at_the_limits_of_the_bid_price_rule():
+def test_all_published_baselines_run_at_the_limits_of_the_bid_price_policy():
     study = read_study(EXPERIMENTS / "slo_weights.toml")
     assert {"round-robin", "jsq", "random", "power-of-two"} <= {p.name for p in study.policies}
     assert len({cell.cluster for cell in study.cells}) == 1
@@ -41,11 +41,11 @@ def test_the_rate_shifts_at_half_time():
     assert len(release) - first == pytest.approx(12_000, abs=5 * 12_000**0.5)
 
 
-def test_every_rule_of_table_2_gets_the_same_requests_and_all_are_counted():
+def test_every_policy_of_table_2_gets_the_same_requests_and_all_are_counted():
     module = load_script("rate_shift")
     setting = module.Setting(arrival_periods=60, periods=400, workers=1, guard_window=10)
     runs = module.run_seed(setting, 0)
-    assert runs.policy.tolist() == list(module.rules(setting))
+    assert runs.policy.tolist() == list(module.policies(setting))
     assert runs.requests.nunique() == 1
     assert (runs.unfinished >= 0).all()
     table = module.improvements(runs, module.METRICS, [], module.BASELINE)
@@ -68,7 +68,7 @@ def test_the_timing_covers_every_decision_and_its_quantiles_are_ordered():
     module = load_script("dispatcher_timing")
     trace = olp.resolve("azure-2023-conv-like", requests=60, seed=0)
     table = module.timing(trace, slots=4, repetitions=2, horizon=10)
-    assert table.policy.tolist() == list(module.RULES)
+    assert table.policy.tolist() == list(module.POLICIES)
     assert (table.decisions >= 60 / 32).all()
     assert (table.median_ms <= table.p99_ms).all()
     assert (table.median_ms <= table.single_median_low_ms).all()  # fastest of each decision

@@ -45,7 +45,7 @@ def summary(parts, runs, setting):
     return parts["estimates"].summarise(runs, setting)
 
 
-def test_simulated_fcfs_rules_have_the_exact_stationary_mean(parts, runs, summary):
+def test_simulated_fcfs_policies_have_the_exact_stationary_mean(parts, runs, summary):
     """A wrong law, a missing warm-up or a starved queue would move the pooled mean."""
     found = parts["estimates"].agreement(runs, summary, 1 - FALSE_ALARM)
     mean, low, high = found.deviation
@@ -54,7 +54,7 @@ def test_simulated_fcfs_rules_have_the_exact_stationary_mean(parts, runs, summar
     assert found.widened_inside == found.intervals == 20
 
 
-def test_rules_that_select_by_size_do_not_have_that_mean(summary):
+def test_policies_that_select_by_size_do_not_have_that_mean(summary):
     """IO_0 is far below, farther than the interval above is wide."""
     exact = summary[summary.policy == "exact"]
     assert (exact.mean_tokens < 0.75 * exact.exact_fcfs_tokens).all()
@@ -111,7 +111,7 @@ def test_fits_recover_exponents(parts):
     assert parts["estimates"].slopes(table).slope.to_numpy() == pytest.approx(0.51)
 
 
-def test_rules_are_compared_with_io0_on_the_same_requests(parts):
+def test_policies_are_compared_with_io0_on_the_same_requests(parts):
     """Seed 2 ran one size only, so that its mean over sizes would mean something else."""
     rows = [(8, 0, 10.0, 12.0), (8, 1, 20.0, 22.0), (32, 0, 5.0, 7.0), (32, 1, 10.0, 13.0)]
     rows += [(8, 2, 1.0, 9.0)]

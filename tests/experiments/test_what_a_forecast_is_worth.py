@@ -43,7 +43,7 @@ def test_every_case_has_a_row_and_differences_are_paired(script, runs) -> None:
     assert (oracle.difference_tokens, oracle.difference_half_width) == (0, 0)
     for row in summary.itertuples():
         mine = runs[
-            (runs.rule == row.rule)
+            (runs.policy == row.policy)
             & (runs.forecast == row.forecast)
             & (runs.projection == row.projection)
         ]

@@ -32,7 +32,7 @@ TOML = (
     "{ from = 0, to = 1, steps = 1000000000000 }", "{ from = 1, to = 1e300, by = 1e-300 }",
     "{ from = nan, to = 2, by = 1 }", "{ from = 1, to = 2, by = true }", "{ from = 1, to = 2 }",
     "{ from = 1e-300, to = 1e300, steps = 5, scale = 'log' }", "1000000000000", "[1, 1]", "[0, -1]",
-    '["jsq", 3]', '[{ rule = 3 }]', '["x.py:f"]', '[{ rule = "jsq", name = [] }]',
+    '["jsq", 3]', '[{ policy = 3 }]', '["x.py:f"]', '[{ policy = "jsq", name = [] }]',
 )  # fmt: skip
 
 CELLS = (

@@ -125,7 +125,7 @@ def decision(data: bytes) -> Fraction:
 def period(data: bytes) -> Fraction:
     """Return the largest reward of starting each request whole, on one worker or none."""
     document = read(data)
-    required = {"schema", "period", "periods", "kernel", "weights", "t1", "t2"}
+    required = {"schema", "period", "periods", "batching", "weights", "t1", "t2"}
     _only(
         document,
         required | {"workers", "requests"},
@@ -133,8 +133,8 @@ def period(data: bytes) -> Fraction:
     )
     first, last = document["period"], document["periods"]
     _require(type(first) is int and type(last) is int and 1 <= first <= last, "periods")
-    _require(document["kernel"] in ("decode", "mixed"), "kernel")
-    mixed = document["kernel"] == "mixed"
+    _require(document["batching"] in ("decode", "mixed"), "batching")
+    mixed = document["batching"] == "mixed"
     _only(document["weights"], {"alpha", "beta", "gamma", "sigma", "zeta1", "zeta2"})
     weights = {name: _weight(value) for name, value in document["weights"].items()}
     _require(all(value >= 0 for value in weights.values()), "weights >= 0")

@@ -35,7 +35,7 @@ DECISIONS = (
 
 STUDY = """\
 kind = "simulate"
-policies = ["jsq", { name = "soft", rule = "brh", beta = 14.5 }]
+policies = ["jsq", { name = "soft", policy = "brh", beta = 14.5 }]
 seeds = [0, 1]
 name = "small"
 [trace]
@@ -57,7 +57,7 @@ seeds = [0]
 grid.r_max = [2]
 """
 
-RULE = """\
+POLICY = """\
 import numpy as np
 
 COUNT = 0
@@ -114,7 +114,7 @@ OPTIONS = {
         "--policy=br0 --requests=30 --workers=2 --slots=3 --waiting=4 --horizon=5 --beta=43 "
         "--gamma=0.9 --r-max=3 --s-greedy=2 --arrivals=backlog --forecast=oracle --history=0 "
         "--projection=cutoff --refresh=iteration --signal-delay=0 --ties=random --solver=auto "
-        "--time-limit=1 --clock=barrier --kernel=decode --kv-mode=tokens --oversize=error "
+        "--time-limit=1 --clock=barrier --batching=decode --kv-mode=tokens --oversize=error "
         "--step-time=balance-authors --seed=0 --max-iterations=400 --trace=azure-2023-conv-like "
         "--growth=growing --br-growth=frozen --subset-search=auto --periods=300 --every=1"
     ),
@@ -182,5 +182,5 @@ def samples(folder: Path) -> Mapping[str, tuple[tuple[str, bytes, m.Mutation], .
             if name != "law.csv"
         ),
         "replay": each("r.csv", [run.to_frame().to_csv(index=False).encode()], m.cells),
-        "rule": each("rule.py", [RULE.encode()], m.any_bytes),
+        "policy": each("policy.py", [POLICY.encode()], m.any_bytes),
     }

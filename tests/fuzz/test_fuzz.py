@@ -39,7 +39,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "law": ("theory", "--p=0.2", "--workers=2", "--slots=3"),
     "trace": ("traces", "info"),
     "replay": ("simulate", "--workers=2", "--slots=3"),
-    "rule": (*RUN,),
+    "policy": (*RUN,),
     "manifest": ("study", "status"),
 }
 """The command for each kind; what it takes the file as is in `_run`."""
@@ -82,7 +82,7 @@ def test_spoilt_input_ends_in_an_answer_or_one_line(kind, valid, tmp_path, reque
 def _compile(kind: str) -> None:
     """Run the command once as it should be: compilation, a minute perhaps, is no hang."""
     words = (*kind.split(), *OPTIONS[kind].split()) if kind in OPTIONS else ()
-    if kind in ("model", "rule", "replay"):
+    if kind in ("model", "policy", "replay"):
         words = (*RUN, "--policy=brh", "--horizon=3")
     if words:
         assert command(*words, limit_s=300).code == 0
@@ -113,7 +113,7 @@ def _run(kind: str, path: Path) -> Outcome:
         "model": f"--forecast=learned:{path}",
         "law": f"--prompt-law={path}",
         "replay": f"--replay={path}",
-        "rule": f"--policy={path}:f",
+        "policy": f"--policy={path}:f",
         "manifest": str(path.parent),
     }
     return command(*COMMANDS[kind], taken_as.get(kind, str(path)))

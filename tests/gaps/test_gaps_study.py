@@ -64,7 +64,7 @@ def test_a_sample_covers_the_whole_run_not_its_start(trace, cluster):
     assert 0.4 < np.mean(ranks) < 0.7
 
 
-def test_looking_further_does_not_change_what_a_rule_without_lookahead_does(trace, cluster):
+def test_looking_further_does_not_change_what_a_policy_without_lookahead_does(trace, cluster):
     policy = make_policy("jsq", 3, OPTIONS)
     plain = sample_run(trace, cluster, policy, sample_size=None, backlog=6)
     ahead = sample_run(trace, cluster, policy, sample_size=None, backlog=6, view_horizon=5)
@@ -72,7 +72,7 @@ def test_looking_further_does_not_change_what_a_rule_without_lookahead_does(trac
     assert ahead.sample[0].view.projected_load_tokens.shape == (3, 6)
 
 
-def test_no_rule_beats_the_bound_and_the_best_is_not_worse_than_the_rule(report):
+def test_no_policy_beats_the_bound_and_the_best_is_not_worse_than_the_policy(report):
     assert len(report.records) == 36
     for record in report.records:
         assert record.bound_tokens <= record.best_tokens + 1e-9
@@ -81,7 +81,7 @@ def test_no_rule_beats_the_bound_and_the_best_is_not_worse_than_the_rule(report)
         assert 0 <= record.gap <= 1
 
 
-def test_the_reported_value_is_the_exact_objective_of_what_the_rule_did(trace, cluster, report):
+def test_the_reported_value_is_the_exact_objective_of_what_the_policy_did(trace, cluster, report):
     run = sample_run(trace, cluster, make_policy("brh", 3, OPTIONS), sample_size=12, backlog=6)
     values = [float(objective(decision_of(s.view, 0.5), s.assignment)) for s in run.sample]
     assert values == [r.value_tokens for r in report.records if r.policy == "brh"]
@@ -181,7 +181,7 @@ def test_bad_arguments_are_named_before_any_run(trace, cluster, arguments, messa
         measure_gaps(trace, options=OPTIONS, **arguments)
 
 
-def test_a_rule_that_looks_at_residents_is_compared_too(trace, cluster, monkeypatch):
+def test_a_policy_that_looks_at_residents_is_compared_too(trace, cluster, monkeypatch):
     """Regression: the compiled baseline was handed a view with the residents, a TypingError."""
     monkeypatch.setattr(registry, "_REGISTERED", {})
 

@@ -75,6 +75,6 @@ def test_true_loads_are_those_an_oracle_sees() -> None:
         projected.append(event.view.projected_load_tokens.copy())
 
     policy = make_policy("brh", 3, OPTIONS)
-    for kernel in ("decode", "mixed"):
-        simulate(trace_of(1), CLUSTER, policy, backlog=5, kernel=kernel, on_decision=look)
+    for batching in ("decode", "mixed"):
+        simulate(trace_of(1), CLUSTER, policy, backlog=5, batching=batching, on_decision=look)
     np.testing.assert_array_equal(truths, projected)

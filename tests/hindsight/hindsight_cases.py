@@ -23,7 +23,7 @@ def crowded(
         periods=periods,
         t1=25,
         t2=6,
-        kernel="decode",
+        batching="decode",
         age_offset=1,
     )
 

@@ -31,7 +31,7 @@ def random_problem(rng, *, requests=4, periods=6, workers=2, alike=False, longes
         if rng.random() < 0.5
         else list(WEIGHT_SETS.values())[rng.integers(7)]
     )
-    kernel = ["decode", "mixed"][rng.integers(2)]
+    batching = ["decode", "mixed"][rng.integers(2)]
     return HindsightProblem(
         prompt_tokens=rng.integers(1, 7, count),
         decode_tokens=rng.integers(1, longest, count),
@@ -42,8 +42,8 @@ def random_problem(rng, *, requests=4, periods=6, workers=2, alike=False, longes
         periods=int(rng.integers(1, periods + 1)),
         t1=int(rng.integers(1, 8)),
         t2=int(rng.integers(1, 5)),
-        kernel=kernel,
-        age_offset=int(kernel == "decode"),
+        batching=batching,
+        age_offset=int(batching == "decode"),
         inclusive=bool(rng.random() < 0.3),
     )
 
@@ -60,7 +60,7 @@ def solved(problem, **options):
         periods=problem.periods,
         t1=problem.t1,
         t2=problem.t2,
-        kernel=problem.kernel,
+        batching=problem.batching,
         inclusive=problem.inclusive,
         **options,
     )
@@ -77,7 +77,7 @@ def rewards_by_worker(problem, kv_tokens):
                     ages,
                     problem.prompt_tokens[j],
                     problem.decode_tokens[j],
-                    problem.kernel,
+                    problem.batching,
                     problem.age_offset,
                 )
                 if held.max() <= limit:
@@ -89,7 +89,7 @@ def rewards_by_worker(problem, kv_tokens):
                         periods=problem.periods,
                         t1=problem.t1,
                         t2=problem.t2,
-                        kernel=problem.kernel,
+                        batching=problem.batching,
                         inclusive=problem.inclusive,
                     )
     return table
@@ -129,7 +129,7 @@ def test_bound_lp_optimum_schedule_stand_in_this_order(seed: int) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 10**9))
 def test_any_prices_bound_any_schedule_and_kernel_and_certificate_agree(seed: int) -> None:
-    # long requests, so that the kernel skips starts
+    # long requests, so that compiled code skips starts
     rng = np.random.default_rng(seed)
     problem = random_problem(rng, requests=6, periods=80, longest=70)
     shape = (2, len(problem.classes()[1]), problem.periods)

@@ -53,7 +53,7 @@ def test_rounds_find_the_better_of_two_where_insertion_took_the_worse() -> None:
         periods=5,
         t1=400,
         t2=49,
-        kernel="decode",
+        batching="decode",
         age_offset=1,
     )
     search = ScheduleSearch(problem, starts_of(problem), 0)

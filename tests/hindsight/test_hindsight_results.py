@@ -40,8 +40,8 @@ def result(trace, cluster) -> HindsightResult:
 @pytest.mark.parametrize("name", ["round-robin", "jsq", "least-load", "bid-price"])
 def test_no_policy_collects_more_than_the_bound(trace, cluster, result, name) -> None:
     options = PolicyOptions(period=PeriodOptions(weights=WEIGHTS, periods=PERIODS))
-    rule = make_policy(name, cluster.workers, options)
-    run = simulate(trace, cluster, rule, seed=0, periods=PERIODS)
+    policy = make_policy(name, cluster.workers, options)
+    run = simulate(trace, cluster, policy, seed=0, periods=PERIODS)
     ratio = certified_ratio(run, result)
     assert 0 < ratio.ratio <= 1
     assert ratio.preempted == int((run.preemptions > 0).sum())
@@ -49,12 +49,12 @@ def test_no_policy_collects_more_than_the_bound(trace, cluster, result, name) ->
 
 
 def test_a_run_of_another_problem_has_no_ratio(trace, cluster, result) -> None:
-    rule = make_policy("jsq", 2, PolicyOptions())
+    policy = make_policy("jsq", 2, PolicyOptions())
     with pytest.raises(InputError, match="other requests"):
-        certified_ratio(simulate(trace.head(39), cluster, rule), result)
+        certified_ratio(simulate(trace.head(39), cluster, policy), result)
     wide = Cluster([9, 9], kv_tokens=[900, 900])
     with pytest.raises(InputError, match=r"worker \d uses \d+ of \d+ (slots|KV tokens)"):
-        certified_ratio(simulate(trace, wide, rule), result)
+        certified_ratio(simulate(trace, wide, policy), result)
 
 
 def test_a_saved_result_is_proven_again(result) -> None:
@@ -147,7 +147,7 @@ def test_ctrl_c_keeps_bound_and_schedule(trace, cluster) -> None:
         ({"gap": -1}, "gap"),
         ({"time_limit_s": float("nan")}, "time_limit_s"),
         ({"t1": 0}, "t1"),
-        ({"kernel": "other"}, "kernel"),
+        ({"batching": "other"}, "batching"),
         ({"age_offset": -1}, "age_offset"),
         ({"trace": Trace([1], [1])}, "release"),
         ({"trace": Trace([2**41], [1], release_iteration=[1])}, "2\\^40"),

@@ -112,7 +112,7 @@ def test_sums_that_leave_int64_are_refused_and_keys_may_be_any() -> None:
         (("t2",), True, "t2 = True must be a finite number"),
         (("periods",), 2**70, "periods = 1180591620717411303424 must be at most"),
         (("age_offset",), 2**60, "age_offset = 1152921504606846976 must be at most"),
-        (("kernel",), ["decode"], "unknown kernel"),
+        (("batching",), ["decode"], "unknown batching"),
         (("inclusive",), 1, "inclusive = 1 must be true or false"),
         (("workers",), {}, "workers must be a list"),
         (("workers", 0), None, r"workers\[0\] must be an object"),

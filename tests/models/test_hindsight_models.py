@@ -112,7 +112,7 @@ def test_equal_requests_pair_up_and_a_single_one_is_alone() -> None:
 
 
 def test_no_slot_stays_free_while_a_request_waits() -> None:
-    # apart, 9 and 1 would cost 9 + 1; together, as the rule demands, 8
+    # apart, 9 and 1 would cost 9 + 1; together, as the policy demands, 8
     assert least_imbalance([9, 1], [1, 1], [1, 1], [1, 1], 3) == pytest.approx(8)
     # 1 and 2 tokens: waiting would let 2 pair with the 2 that comes later, but it may not wait
     assert least_imbalance([1, 2, 2], [1, 1, 1], [1, 1, 2], [1, 1], 4) == pytest.approx(3)

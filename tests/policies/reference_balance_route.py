@@ -1,6 +1,6 @@
-"""BR-0 and BR-H as slow, obvious Python in exact arithmetic: the referee of the compiled rule.
+"""BR-0 and BR-H as slow, obvious Python in exact arithmetic: the referee of the compiled policy.
 
-Written from the rule's definition alone; ties between workers go to the lowest index.
+Written from the policy's definition alone; ties between workers go to the lowest index.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def route(loads, free, sizes, *, gamma, beta, growing, r_max, s_greedy):
     pool = list(enumerate(sizes))
     workers, window = range(len(loads)), range(len(loads[0]))
     weights = [Fraction(gamma) ** h for h in window]
-    rule = (weights, Fraction(beta), growing)
+    policy = (weights, Fraction(beta), growing)
     pairs = []
 
     def margins_of(g):
@@ -62,12 +62,12 @@ def route(loads, free, sizes, *, gamma, beta, growing, r_max, s_greedy):
 
     while sum(free) > s_greedy and pool:
         g = min(workers, key=lambda w: (-free[w], loads[w][0], w))
-        admit([best_single(pool, margins_of(g), *rule)], g)
+        admit([best_single(pool, margins_of(g), *policy)], g)
     while sum(free) > 0 and pool:
         g = min(workers, key=lambda w: (-free[w], -min(margins_of(w)), w))
         visible = pool[:r_max]
-        value, subset = best_subset(visible, free[g], margins_of(g), *rule)
+        value, subset = best_subset(visible, free[g], margins_of(g), *policy)
         if value <= 0:
-            subset = [best_single(visible, margins_of(g), *rule)]
+            subset = [best_single(visible, margins_of(g), *policy)]
         admit(subset, g)
     return pairs

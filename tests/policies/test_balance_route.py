@@ -1,4 +1,4 @@
-"""BR-0 and BR-H: the compiled rule against a referee in fractions, and its searches."""
+"""BR-0 and BR-H: the compiled policy against a referee in fractions, and its searches."""
 
 from __future__ import annotations
 
@@ -67,15 +67,15 @@ def draw_window(rng):
 
 
 @pytest.mark.parametrize("search", list(SEARCHES))
-@pytest.mark.parametrize("rule", ["br0", "brh"])
-def test_admissions_are_those_of_the_referee(rule, search) -> None:
+@pytest.mark.parametrize("name", ["br0", "brh"])
+def test_admissions_are_those_of_the_referee(name, search) -> None:
     """2,000 states: both stages, both growths, H 0..5, r_max 1..6, s_greedy 0..10.
 
-    Catches a wrong worker, window, fallback, margin update or tie-break anywhere in the rule.
+    Catches a wrong worker, window, fallback, margin update or tie-break anywhere in the policy.
     """
     rng = np.random.default_rng(20260)
     for _ in range(2000):
-        horizon = int(rng.integers(0, 6)) if rule == "brh" else 0
+        horizon = int(rng.integers(0, 6)) if name == "brh" else 0
         loads, free, sizes = draw_state(rng, horizon)
         r_max, s_greedy = int(rng.integers(1, 7)), int(rng.integers(0, 11))
         gamma, beta = str(rng.choice(GAMMAS)), str(rng.choice(BETAS))
@@ -90,14 +90,14 @@ def test_admissions_are_those_of_the_referee(rule, search) -> None:
             br_growth="growing" if growing else "frozen",
             subset_search=search,
         )
-        policy = make_policy(rule, len(loads), options)
+        policy = make_policy(name, len(loads), options)
         expected = referee.route(
             loads,
             free,
             sizes,
             gamma=Fraction(gamma),
-            beta=Fraction(len(loads)) if rule == "br0" else Fraction(beta),
-            growing=growing and rule == "brh",
+            beta=Fraction(len(loads)) if name == "br0" else Fraction(beta),
+            growing=growing and name == "brh",
             r_max=r_max,
             s_greedy=s_greedy,
         )
@@ -110,8 +110,8 @@ def test_a_subset_search_finds_what_fractions_find(search) -> None:
     """3,000 windows: the same subset, hence the same score, ties included."""
     rng = np.random.default_rng(7)
     for _ in range(3000):
-        sizes, limit, rule, gamma, beta = draw_window(rng)
-        margins, weights, _, growing = rule
+        sizes, limit, scoring, gamma, beta = draw_window(rng)
+        margins, weights, _, growing = scoring
         value, subset = referee.best_subset(
             list(enumerate(sizes.tolist())),
             limit,
@@ -120,8 +120,8 @@ def test_a_subset_search_finds_what_fractions_find(search) -> None:
             Fraction(beta),
             growing,
         )
-        found, chosen = SEARCHES[search](sizes, min(limit, len(sizes)), *rule)
-        assert chosen.tolist() == [i for i, _ in subset], (sizes, limit, rule)
+        found, chosen = SEARCHES[search](sizes, min(limit, len(sizes)), *scoring)
+        assert chosen.tolist() == [i for i, _ in subset], (sizes, limit, scoring)
         assert found == pytest.approx(float(value), rel=1e-9, abs=1e-6)
 
 
@@ -129,11 +129,11 @@ def test_both_subset_searches_agree_on_large_windows() -> None:
     """2,000 windows of up to 12 requests with sizes in thousands, beyond the referee's reach."""
     rng = np.random.default_rng(11)
     for _ in range(2000):
-        _, limit, rule, _, _ = draw_window(rng)
+        _, limit, scoring, _, _ = draw_window(rng)
         sizes = rng.integers(1, 3000, 12)
-        first = best_subset_enumerated(sizes, limit, *rule)
-        second = best_subset_reachable(sizes, limit, *rule)
-        assert first[1].tolist() == second[1].tolist(), (sizes, limit, rule)
+        first = best_subset_enumerated(sizes, limit, *scoring)
+        second = best_subset_reachable(sizes, limit, *scoring)
+        assert first[1].tolist() == second[1].tolist(), (sizes, limit, scoring)
         assert first[0] == pytest.approx(second[0], rel=1e-12)
 
 
@@ -142,19 +142,19 @@ def test_the_shortcut_of_stage_one_is_the_scan() -> None:
     rng = np.random.default_rng(5)
     plateaus = 0
     for _ in range(5000):
-        _, _, rule, _, _ = draw_window(rng)
+        _, _, scoring, _, _ = draw_window(rng)
         pool = rng.integers(1, int(rng.choice([5, 40, 6000])), rng.integers(1, 40))
         order = np.argsort(pool, kind="stable")
-        found = order[best_single_sorted(pool[order], order, *rule)]
-        assert found == best_single_scan(pool, *rule), (pool, rule)
-        values = [score(size, 1, *rule) for size in set(pool.tolist())]
+        found = order[best_single_sorted(pool[order], order, *scoring)]
+        assert found == best_single_scan(pool, *scoring), (pool, scoring)
+        values = [score(size, 1, *scoring) for size in set(pool.tolist())]
         plateaus += sum(v == max(values) for v in values) > 1
     assert plateaus > 200
 
 
 @pytest.mark.parametrize("growth", ["frozen", "growing"])
 def test_a_shrunken_window_is_a_shorter_horizon(growth) -> None:
-    """Between refreshes a rule of H = 80 gets windows of fewer offsets, and weighs just those.
+    """Between refreshes a policy of H = 80 gets windows of fewer offsets, and weighs just those.
 
     Regression: it read on past the end of its margins, and routed by whatever lay there.
     """
@@ -196,8 +196,8 @@ def test_brh_at_horizon_zero_with_beta_g_is_br0(data) -> None:
     )
     options = PolicyOptions(ties="index", horizon=0, beta=float(workers), gamma=0.3)
     found = [
-        make_policy(rule, workers, options).route(state, np.random.default_rng(0))
-        for rule in ("br0", "brh")
+        make_policy(name, workers, options).route(state, np.random.default_rng(0))
+        for name in ("br0", "brh")
     ]
     assert found[0] == found[1]
 

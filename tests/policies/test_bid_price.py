@@ -1,4 +1,4 @@
-"""The rules that plan by periods, in the engine: feasible, reproducible, and as argued by hand."""
+"""Policies that plan by periods, in the engine: feasible, reproducible, and as argued by hand."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from olprouting.policies import (
     make_policy,
     policy_names,
 )
-from olprouting.policies.bid_price import BidPriceRule
-from olprouting.policies.period_rule import PastLastPeriodWarning
+from olprouting.policies.bid_price import BidPricePolicy
+from olprouting.policies.period_policy import PastLastPeriodWarning
 from olprouting.prices import BidPrices, ClippedRewardsWarning, PriceOptions, exact_prices
 
-RULES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
 PER_TOKEN = SloWeights(1, 0, 0, 0, 0, 0)
 STEP = StepTime(1.0, 0.0)
 
 
-def rule(name="bid-price", *, ties="random", period=None, **learning):
+def planner(name="bid-price", *, ties="random", period=None, **learning):
     period = {"periods": 60} | (period or {})
     return make_policy(
         name,
@@ -51,16 +51,16 @@ def trace(requests=24, seed=0):
 CLUSTER = Cluster([2, 4], kv_tokens=[50, 90], step_time=STEP)
 
 
-def test_the_rules_have_names():
-    assert set(RULES) <= set(policy_names())
+def test_the_policies_have_names():
+    assert set(POLICIES) <= set(policy_names())
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", POLICIES)
 def test_of_two_requests_for_one_slot_the_one_worth_more_starts_first(name):
     """One token is worth 1: 5 tokens beat 2 by any prices of a slot that both would use."""
     two = Trace([1, 1], [2, 5], release_iteration=[1, 1])
     one_slot = Cluster([1], kv_tokens=[100], step_time=STEP)
-    run = simulate(two, one_slot, rule(name, period={"weights": PER_TOKEN}), periods=60)
+    run = simulate(two, one_slot, planner(name, period={"weights": PER_TOKEN}), periods=60)
     assert run.admission_iteration[1] == 1
     assert run.metrics.finished == 2 or name.startswith("bid-price")
 
@@ -69,7 +69,7 @@ def test_a_request_that_is_priced_out_waits_though_there_is_room():
     """Three tokens are worth 3. At 0.05 per KV token and period, a prompt of 1 costs
     0.05 (2 + 3 + 4) = 0.45, and one of 50 costs 0.05 (51 + 52 + 53) = 7.8.
     """
-    priced = rule(steps=0, period={"weights": PER_TOKEN, "periods": 4})
+    priced = planner(steps=0, period={"weights": PER_TOKEN, "periods": 4})
     priced.prices = BidPrices([2, 2], [100, 100], 4, PriceOptions(reward_normalizer=1.0))
     priced.prices.record(1.0, 0, 1, 1, 1)  # an empty history would make prices 0
     priced.prices.memory[:] = 0.05 * 100  # in units of 1 / (largest capacity)
@@ -79,8 +79,8 @@ def test_a_request_that_is_priced_out_waits_though_there_is_room():
 
 
 def fixed_prices(memory, **learning):
-    """Return the rule with a price of a KV token in each of 9 periods; a token's reward is 1."""
-    priced = rule(steps=0, period={"weights": PER_TOKEN, "periods": 9}, **learning)
+    """Return the policy with a price of a KV token in each of 9 periods; a token's reward is 1."""
+    priced = planner(steps=0, period={"weights": PER_TOKEN, "periods": 9}, **learning)
     priced.prices = BidPrices([1], [100], 9, PriceOptions(reward_normalizer=1.0))
     priced.prices.record(1.0, 0, 1, 1, 1)  # an empty history would make prices 0
     priced.prices.memory[:] = np.array(memory) * 100  # in units of 1 / (largest capacity)
@@ -129,25 +129,25 @@ def test_rejections_leave_nobody_uncounted(name, residuals):
     period = {"periods": 60, "weights": PER_TOKEN, "residuals": residuals}
     few = Cluster([1, 1], kv_tokens=[50, 50], step_time=STEP)
     run = simulate(
-        trace(60), few, rule(name, period=period, reject_after=3, step_size=0.3), periods=60
+        trace(60), few, planner(name, period=period, reject_after=3, step_size=0.3), periods=60
     )
     numbers = run.metrics
     assert numbers.rejected > 0
     assert numbers.arrived == numbers.finished + numbers.rejected + numbers.unfinished
 
 
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
-def test_with_true_lengths_nothing_is_ever_overfilled(name, kernel):
-    """The engine, which shares no code with the rules' planning, never has to preempt."""
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
+def test_with_true_lengths_nothing_is_ever_overfilled(name, batching):
+    """The engine, which shares no code with the policies' planning, never has to preempt."""
     requests = trace()
-    run = simulate(requests, CLUSTER, rule(name), periods=60, kernel=kernel)
+    run = simulate(requests, CLUSTER, planner(name), periods=60, batching=batching)
     assert run.metrics.kv.preemptions == 0
     assert run.metrics.kv.peak_share <= 1
     assert (run.admission_iteration > 0).sum() >= 12
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", POLICIES)
 def test_admissions_fit_the_real_residents_in_every_period_to_come(name):
     """Counted request by request from what the engine reports, also when forecasts are wrong."""
     checked = 0
@@ -171,13 +171,15 @@ def test_admissions_fit_the_real_residents_in_every_period_to_come(name):
                 assert tokens <= workers.kv_tokens[g]
                 checked += 1
 
-    simulate(trace(), CLUSTER, rule(name), periods=60, forecast=NoisyOracle(0.5), on_decision=check)
+    simulate(
+        trace(), CLUSTER, planner(name), periods=60, forecast=NoisyOracle(0.5), on_decision=check
+    )
     assert checked > 20
 
 
-@pytest.mark.parametrize("name", RULES)
-def test_the_same_seed_gives_the_same_run_also_with_a_rule_that_ran_before(name):
-    policy = rule(name)
+@pytest.mark.parametrize("name", POLICIES)
+def test_the_same_seed_gives_the_same_run_also_with_a_policy_that_ran_before(name):
+    policy = planner(name)
     runs = [
         simulate(trace(), CLUSTER, policy, periods=60, forecast=NoisyOracle(0.3), seed=4)
         for _ in range(2)
@@ -190,14 +192,14 @@ def test_the_same_seed_gives_the_same_run_also_with_a_rule_that_ran_before(name)
 def test_past_a_fixed_last_period_nobody_is_admitted_and_that_is_said():
     late = trace().replace(release_iteration=np.full(24, 30))
     with pytest.warns(PastLastPeriodWarning, match="receding"):
-        run = simulate(late, CLUSTER, rule(period={"periods": 20}), max_idle_iterations=5)
+        run = simulate(late, CLUSTER, planner(period={"periods": 20}), max_idle_iterations=5)
     assert (run.admission_iteration == -1).all()
     assert run.metrics.unfinished == 24
 
 
 def test_a_receding_horizon_goes_on():
     late = trace().replace(release_iteration=np.full(24, 30))
-    receding = rule(period={"periods": 20, "last_period": "receding"}, n_remain="arrivals")
+    receding = planner(period={"periods": 20, "last_period": "receding"}, n_remain="arrivals")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         run = simulate(late, CLUSTER, receding)
@@ -207,7 +209,7 @@ def test_a_receding_horizon_goes_on():
 
 def test_the_history_has_one_column_per_period_or_one_per_request():
     asked = []
-    per_period, per_request = rule(record="period"), rule(record="request")
+    per_period, per_request = planner(record="period"), planner(record="request")
     simulate(trace(), CLUSTER, per_period, periods=60, on_decision=lambda e: asked.append(e.view))
     assert len(per_period.prices.history) == len(asked)
     simulate(trace(), CLUSTER, per_request, periods=60)
@@ -217,17 +219,17 @@ def test_the_history_has_one_column_per_period_or_one_per_request():
 def test_a_normalizer_of_1_with_clipping_is_warned_of():
     many = trace(80)
     with pytest.warns(ClippedRewardsWarning, match="clipped"):
-        simulate(many, CLUSTER, rule(reward_normalizer=1.0, clip=True), periods=60)
+        simulate(many, CLUSTER, planner(reward_normalizer=1.0, clip=True), periods=60)
 
 
 def test_the_automatic_normalizer_clips_nothing():
-    automatic = rule()
+    automatic = planner()
     simulate(trace(80), CLUSTER, automatic, periods=60)
     assert automatic.prices.clipped == 0
 
 
 def test_exact_prices_are_the_minimiser_of_the_same_dual():
-    policy = rule("bid-price-exact")
+    policy = planner("bid-price-exact")
     checked = []
 
     def check(event):
@@ -263,7 +265,7 @@ def test_exact_prices_are_renewed_every_so_many_updates(monkeypatch):
         return exact_prices(problem, **options)
 
     monkeypatch.setattr("olprouting.policies.bid_price.exact_prices", counting)
-    policy = rule("bid-price-exact", exact_every=7)
+    policy = planner("bid-price-exact", exact_every=7)
     simulate(trace(), CLUSTER, policy, periods=60)
     assert len(solved) == -(-len(policy.update_s) // 7) > 1
 
@@ -275,7 +277,7 @@ def test_an_interrupted_solve_for_prices_ends_the_run(monkeypatch):
         return replace(exact_prices(problem), reason="not converged: interrupted (x)")
 
     monkeypatch.setattr("olprouting.policies.bid_price.exact_prices", interrupted)
-    assert simulate(trace(), CLUSTER, rule("bid-price-exact"), periods=60).interrupted
+    assert simulate(trace(), CLUSTER, planner("bid-price-exact"), periods=60).interrupted
 
 
 @pytest.mark.parametrize(
@@ -289,12 +291,12 @@ def test_an_interrupted_solve_for_prices_ends_the_run(monkeypatch):
     ],
 )
 def test_all_ways_to_count_what_remains_run(learning):
-    run = simulate(trace(), CLUSTER, rule(**learning), periods=60)
+    run = simulate(trace(), CLUSTER, planner(**learning), periods=60)
     assert run.metrics.kv.preemptions == 0
 
 
 def test_known_starts_still_to_come_fall_with_every_start():
-    policy = rule(n_remain="known", known_starts=30)
+    policy = planner(n_remain="known", known_starts=30)
     seen = []
     simulate(
         trace(),
@@ -310,7 +312,7 @@ def test_known_starts_still_to_come_fall_with_every_start():
 def test_a_rate_that_jumps_drops_old_history():
     release = np.concatenate([np.arange(1, 101, 10), np.repeat(np.arange(101, 121), 4)])
     jump = Trace(np.full(len(release), 3), np.full(len(release), 2), release_iteration=release)
-    guarded = rule(guard_window=20, period={"periods": 200})
+    guarded = planner(guard_window=20, period={"periods": 200})
     simulate(jump, CLUSTER, guarded, periods=200)
     assert len(guarded.shifts) == 1
     assert 101 <= guarded.shifts[0].period <= 122
@@ -319,7 +321,7 @@ def test_a_rate_that_jumps_drops_old_history():
 
 def test_the_independent_clock_has_periods_of_a_given_length():
     timed = trace().replace(release_iteration=None, arrival_s=np.arange(24) * 0.8)
-    policy = rule(period={"period_s": 1.0})
+    policy = planner(period={"period_s": 1.0})
     periods = []
     run = simulate(
         timed,
@@ -348,7 +350,7 @@ def test_a_worker_in_the_middle_of_a_step_is_offered_nothing():
     run = simulate(
         timed,
         CLUSTER,
-        rule(period={"period_s": 1.0}),
+        planner(period={"period_s": 1.0}),
         clock="independent",
         on_decision=check,
     )
@@ -360,14 +362,14 @@ def test_a_worker_in_the_middle_of_a_step_is_offered_nothing():
 def test_blocks_and_reservations_are_not_overfilled(kv):
     from olprouting.engine import KvOptions
 
-    run = simulate(trace(), CLUSTER, rule(), periods=60, kv=KvOptions(**kv))
+    run = simulate(trace(), CLUSTER, planner(), periods=60, kv=KvOptions(**kv))
     assert run.metrics.kv.preemptions == 0
     assert (run.admission_iteration > 0).sum() >= 6
 
 
 def test_weights_of_0_start_nobody():
     nothing = SloWeights(0, 0, 0, 0, 0, 0)
-    run = simulate(trace(), CLUSTER, rule(period={"weights": nothing}), periods=60)
+    run = simulate(trace(), CLUSTER, planner(period={"weights": nothing}), periods=60)
     assert (run.admission_iteration == -1).all()
 
 
@@ -389,9 +391,9 @@ def test_arrivals_per_period_may_be_a_fraction():
         (lambda: BidPriceOptions(arrivals_per_period=-0.1), "arrivals_per_period = -0.1"),
         (lambda: BidPriceOptions(exact_every=0), "exact_every = 0"),
         (lambda: BidPriceOptions(guard_window=0), "guard_window = 0"),
-        (lambda: rule(steps=-1), "steps = -1"),
-        (lambda: rule(batch=0), "batch = 0"),
-        (lambda: rule(step_size=0.0), "step_size"),
+        (lambda: planner(steps=-1), "steps = -1"),
+        (lambda: planner(batch=0), "batch = 0"),
+        (lambda: planner(step_size=0.0), "step_size"),
     ],
 )
 def test_options_out_of_range_are_refused(options, message):
@@ -405,5 +407,5 @@ def test_a_view_without_workers_is_refused_in_words():
     none = np.zeros(0, np.int64)
     view = View(np.zeros((1, 1)), none, none, none, none, 0, 1)
     with pytest.raises(InputError, match="needs_residents"):
-        rule().route(view, np.random.default_rng(0))
-    assert isinstance(rule(), BidPriceRule)
+        planner().route(view, np.random.default_rng(0))
+    assert isinstance(planner(), BidPricePolicy)

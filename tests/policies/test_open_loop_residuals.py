@@ -1,4 +1,4 @@
-"""Open-loop residuals: the rule's own bookings, right only while the forecast lengths are."""
+"""Open-loop residuals: the policy's own bookings, right only while the forecast lengths are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from olprouting.forecasts import NoisyOracle, Oracle
 from olprouting.instances import Cluster, SloWeights, StepTime, Trace
 from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
 
-RULES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
 PER_TOKEN = SloWeights(1, 0, 0, 0, 0, 0)
 
 
@@ -28,7 +28,7 @@ class Wrong:
         return np.array(self.lengths)
 
 
-def make_rule(residuals, name="lp-rounding", last_period="fixed", periods=8):
+def planner(residuals, name="lp-rounding", last_period="fixed", periods=8):
     period = PeriodOptions(PER_TOKEN, periods=periods, residuals=residuals, last_period=last_period)
     return make_policy(name, 1, PolicyOptions(ties="index", solver="highs", period=period))
 
@@ -37,15 +37,15 @@ def seen(residuals, forecast, last_period="fixed"):
     """Slots and KV tokens left from period 3 on: A (3 prompt tokens) started in 1, B comes in 3."""
     trace = Trace([3, 4], [4, 1], release_iteration=[1, 3])
     cluster = Cluster([2], kv_tokens=[20], step_time=StepTime(1.0, 0.0))
-    rule, found = make_rule(residuals, last_period=last_period), {}
-    choose = rule.choose
+    policy, found = planner(residuals, last_period=last_period), {}
+    choose = policy.choose
 
     def watch(situation, view, rng):
         found[situation.period] = situation
         return choose(situation, view, rng)
 
-    rule.choose = watch
-    run = simulate(trace, cluster, rule, forecast=forecast, max_iterations=8)
+    policy.choose = watch
+    run = simulate(trace, cluster, policy, forecast=forecast, max_iterations=8)
     assert run.admission_iteration.tolist() == [1, 3]
     return found[3].slots[0].tolist(), found[3].kv_tokens[0].tolist()
 
@@ -64,7 +64,7 @@ def test_the_bookings_hold_room_that_the_real_worker_has_again():
     cluster = Cluster([1], kv_tokens=[20], step_time=StepTime(1.0, 0.0))
     starts = {
         residuals: simulate(
-            trace, cluster, make_rule(residuals), forecast=trace_forecast, max_iterations=20
+            trace, cluster, planner(residuals), forecast=trace_forecast, max_iterations=20
         ).admission_iteration.tolist()
         for residuals in ("true", "open-loop")
     }
@@ -79,7 +79,7 @@ def test_with_true_lengths_both_see_the_same(last_period):
     assert seen("open-loop", Oracle(), last_period) == by_workers
 
 
-def _random_run(name, residuals, forecast, kernel):
+def _random_run(name, residuals, forecast, batching):
     rng = np.random.default_rng(3)
     trace = Trace(
         rng.integers(1, 30, 30),
@@ -87,20 +87,20 @@ def _random_run(name, residuals, forecast, kernel):
         release_iteration=np.sort(rng.integers(1, 20, 30)),
     )
     cluster = Cluster([2, 4], kv_tokens=[50, 90], step_time=StepTime(1.0, 0.0))
-    rule = make_rule(residuals, name, periods=60)
-    return simulate(trace, cluster, rule, forecast=forecast, kernel=kernel, periods=60)
+    policy = planner(residuals, name, periods=60)
+    return simulate(trace, cluster, policy, forecast=forecast, batching=batching, periods=60)
 
 
-@pytest.mark.parametrize("name", RULES)
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
-def test_runs_with_true_lengths_are_the_same(name, kernel):
+@pytest.mark.parametrize("name", POLICIES)
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
+def test_runs_with_true_lengths_are_the_same(name, batching):
     """The bookings of a run without forecast errors are the workers themselves."""
-    runs = [_random_run(name, way, Oracle(), kernel) for way in ("true", "open-loop")]
+    runs = [_random_run(name, way, Oracle(), batching) for way in ("true", "open-loop")]
     assert np.array_equal(runs[0].admission_iteration, runs[1].admission_iteration)
     assert np.array_equal(runs[0].worker, runs[1].worker)
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", POLICIES)
 def test_with_wrong_lengths_the_engine_still_accepts_every_start(name):
     run = _random_run(name, "open-loop", NoisyOracle(0.9), "decode")
     assert run.metrics.finished > 0

@@ -1,4 +1,4 @@
-"""Rules by name, rules of the user's own, and what is said when either is wrong."""
+"""Policies by name, policies of the user's own, and what is said when either is wrong."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def jsq_in_python(view, rng):
 
 
 def test_a_registered_function_runs_in_the_same_engine() -> None:
-    """Catches a second engine, or one with other semantics, for plain Python rules."""
+    """Catches a second engine, or one with other semantics, for plain Python policies."""
     register_policy("my-jsq")(jsq_in_python)
     assert "my-jsq" in policy_names()
     ours = simulate(TRACE, CLUSTER, make_policy("jsq", 2, PolicyOptions(ties="index")), backlog=5)
@@ -45,7 +45,7 @@ def test_a_registered_function_runs_in_the_same_engine() -> None:
 
 def test_a_function_in_a_file_runs(tmp_path) -> None:
     """Catches a FILE.py:function that is not found, or a path with a space or colon-like part."""
-    folder = tmp_path / "my rules"
+    folder = tmp_path / "my policies"
     folder.mkdir()
     path = folder / "mine.py"
     path.write_text(
@@ -98,15 +98,15 @@ def test_a_place_without_a_function_is_refused(tmp_path, place, message) -> None
 
 def test_a_file_that_failed_to_load_is_loaded_afresh_when_mended(tmp_path) -> None:
     """Catches a half-loaded module that stays in `sys.modules` under the file's name."""
-    path = tmp_path / "half_loaded_rule.py"
+    path = tmp_path / "half_loaded_policy.py"
     path.write_text("def f(view, rng): ...\n1 / 0\n")
     with pytest.raises(InputError, match="line 2"):
         make_policy(f"{path}:f", 2)
-    assert "half_loaded_rule" not in sys.modules
+    assert "half_loaded_policy" not in sys.modules
 
 
 def test_an_unknown_name_lists_the_known_ones_and_the_nearest() -> None:
-    """Catches a typo that falls back to some rule in silence."""
+    """Catches a typo that falls back to some policy in silence."""
     with pytest.raises(InputError, match=r"unknown policy 'jqs'; known: .*br0, brh, .*jsq"):
         make_policy("jqs", 2)
     with pytest.raises(InputError, match=r"Did you mean 'least-load'\?"):
@@ -139,7 +139,7 @@ def test_a_built_in_name_cannot_be_taken(name) -> None:
         ([(0, 0), (1, 0), (-1, 1)], r"waiting positions must lie in 0\.\.4"),
         ([(0, 0), (1, 0), (2, 2)], r"workers must lie in 0\.\.1"),
         ([(0, 0), (1, 0), (2, -2)], r"workers must lie in 0\.\.1"),
-        ([(0, 0), (1, 0), (2, -1)], "-1 turns a request away, which only rules .* not maximal"),
+        ([(0, 0), (1, 0), (2, -1)], "-1 turns a request away, which only policies .* not maximal"),
         ([(0, 1), (1, 1), (2, 0)], "more requests than it has free slots"),
     ],
 )
@@ -164,7 +164,7 @@ def test_pairs_may_come_in_any_order_and_kind() -> None:
         np.testing.assert_array_equal(result.finish_s, expected, err_msg=name)
 
 
-def test_an_error_inside_a_rule_is_named_and_is_the_rules_own() -> None:
+def test_an_error_inside_a_policy_is_named_and_is_the_policies_own() -> None:
     """Catches an engine that dresses up a user's bug as its own, or hides where it is."""
 
     def broken(view, rng):
@@ -197,7 +197,7 @@ def test_an_error_inside_a_rule_is_named_and_is_the_rules_own() -> None:
     ],
 )
 def test_options_out_of_range_are_refused(option, value, message) -> None:
-    """Each would run and give a rule that is not the one that was named."""
+    """Each would run and give a policy that is not the one that was named."""
     with pytest.raises(InputError, match=message):
         PolicyOptions(**{option: value})
 

@@ -1,4 +1,4 @@
-"""Asking a rule about a decision that no run met."""
+"""Asking a policy about a decision that no run met."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ def test_a_decision_survives_as_a_view() -> None:
 
 
 @pytest.mark.parametrize(("name", "imbalance"), [("br0", 4), ("exact", 0)])
-def test_rules_answer_with_an_admissible_assignment(name, imbalance) -> None:
-    """Catches arrays of a type that compiled rules do not take.
+def test_policies_answer_with_an_admissible_assignment(name, imbalance) -> None:
+    """Catches arrays of a type that compiled policies do not take.
 
     By hand: BR-0 fills the margin 6 of worker 1 with {2, 4} and leaves [14, 10], an imbalance of 4.
     """
-    rule = make_policy(name, E1.workers, PolicyOptions(horizon=0, solver="highs"))
-    pairs = tuple(rule.route(view_of(E1), np.random.default_rng(0)))
+    policy = make_policy(name, E1.workers, PolicyOptions(horizon=0, solver="highs"))
+    pairs = tuple(policy.route(view_of(E1), np.random.default_rng(0)))
     assert recheck(E1, pairs) == imbalance
 
 
-def test_counts_are_what_rules_that_count_look_at() -> None:
+def test_counts_are_what_policies_that_count_look_at() -> None:
     """By hand: two lighter workers with a free slot, the first with more requests in service."""
     decision = Decision([[1], [9]], [1, 1], [5])
     jsq = make_policy("jsq", 2, PolicyOptions(ties="index"))

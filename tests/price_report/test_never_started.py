@@ -1,4 +1,4 @@
-"""Requests that no rule ever started are counted apart from those that did not finish."""
+"""Requests that no policy ever started are counted apart from those that did not finish."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_request_that_runs_at_the_end_is_unfinished_but_was_started(report):
     )
 
 
-def test_one_line_on_stderr_names_every_rule(report, capsys):
+def test_one_line_on_stderr_names_every_policy(report, capsys):
     show_report(report, as_json=True)
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 1

@@ -50,24 +50,24 @@ def report(trace):
 @pytest.fixture(scope="module")
 def judged(trace):
     """Sampled periods of a run with their records, as the study makes them."""
-    from olprouting.policies.bid_price import BidPriceRule
+    from olprouting.policies.bid_price import BidPricePolicy
     from olprouting.price_report.sampled_period import sampled_period
 
-    rule = make_policy("bid-price", 2, OPTIONS)
-    assert isinstance(rule, BidPriceRule)
+    policy = make_policy("bid-price", 2, OPTIONS)
+    assert isinstance(policy, BidPricePolicy)
     periods = []
     simulate(
         trace,
         CLUSTER,
-        rule,
+        policy,
         periods=120,
-        on_decision=lambda event: periods.append(sampled_period(event, rule)),
+        on_decision=lambda event: periods.append(sampled_period(event, policy)),
     )
     chosen = periods[:: max(1, len(periods) // 15)]
     return [(period, *judge_period(period, SolveOptions())) for period in chosen]
 
 
-def test_the_judged_rule_always_runs_first_and_all_periods_are_judged(report):
+def test_the_judged_policy_always_runs_first_and_all_periods_are_judged(report):
     assert [run.policy for run in report.runs] == ["bid-price", "jsq", "random"]
     assert len(report.records) == 15 == min(15, report.settings["periods_with_a_choice"])
     assert not report.interrupted

@@ -26,7 +26,7 @@ class Case(NamedTuple):
     start: list[int]
     prompt: list[int]
     decode: list[int]
-    kernel: str
+    batching: str
     age_offset: int | None
     positions: str
     slots: Floats
@@ -41,7 +41,7 @@ class Case(NamedTuple):
             self.start,
             self.prompt,
             self.decode,
-            kernel=self.kernel,
+            batching=self.batching,
             age_offset=self.age_offset,
             positions=self.positions,
         )
@@ -66,7 +66,7 @@ class Case(NamedTuple):
         for n, (g, k, s, o) in enumerate(
             zip(self.worker, self.start, self.prompt, self.decode, strict=True)
         ):
-            mixed = self.kernel == "mixed"
+            mixed = self.batching == "mixed"
             offset = self.age_offset if self.age_offset is not None else (0 if mixed else 1)
             for age in range(o + 1 if mixed else o):
                 position = age if self.positions == "relative" else k - 1 + age
@@ -116,7 +116,7 @@ def cases(draw: st.DrawFn, *, least: int = 0, most: int = 12) -> Case:
         start=numbers(1, periods),
         prompt=numbers(0, 30),
         decode=numbers(1, 12),
-        kernel=draw(st.sampled_from(["decode", "mixed"])),
+        batching=draw(st.sampled_from(["decode", "mixed"])),
         age_offset=draw(st.sampled_from([None, 0, 1, 3])),
         positions=positions,
         slots=residual(6),
@@ -135,7 +135,7 @@ def random_case(seed: int, count: int = 60, workers: int = 2, periods: int = 40)
         start=rng.integers(1, periods + 1, count).tolist(),
         prompt=rng.integers(1, 60, count).tolist(),
         decode=rng.integers(1, 15, count).tolist(),
-        kernel="decode",
+        batching="decode",
         age_offset=None,
         positions="absolute",
         slots=np.full((workers, periods), 4.0),

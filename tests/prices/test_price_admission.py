@@ -126,7 +126,7 @@ def test_bad_arguments_are_refused() -> None:
     one, table = np.ones(1, np.int64), np.ones((1, 1), np.int64)
     with pytest.raises(InputError, match="rng"):
         greedy_admission(np.ones((1, 1)), one, one, table, table)
-    with pytest.raises(InputError, match="rule for ties"):
+    with pytest.raises(InputError, match="policy for ties"):
         greedy_admission(np.ones((1, 1)), one, one, table, table, ties="first")
     with pytest.raises(InputError, match="2 workers"):
         greedy_admission(np.ones((1, 2)), one, one, table, table, ties="index")

@@ -24,7 +24,7 @@ def margins_of(case: Case, prices: np.ndarray) -> np.ndarray:
 @settings(max_examples=150, deadline=None)
 @given(cases(least=1), st.integers(0, 999))
 def test_prefix_sums_price_columns_as_dense_columns_do(case: Case, seed: int) -> None:
-    """Catches an age that is off by one, the wrong kernel's offset, and use counted past T."""
+    """Catches an age that is off by one, the wrong mode's offset, and use counted past T."""
     prices = some_prices(case, seed)
     dense = np.array(case.reward) - np.tensordot(case.dense(), prices, 3)
     np.testing.assert_allclose(margins_of(case, prices), dense, rtol=1e-9, atol=1e-9)
@@ -75,7 +75,7 @@ def test_a_hand_priced_column() -> None:
     )
     prices = np.array([[[100.0, 1, 2]], [[100.0, 0.5, 0.25]]])
     assert margins_of(case, prices)[0] == 9 - (1 + 2 + 6 * 0.5 + 7 * 0.25)
-    mixed = case._replace(kernel="mixed")  # 5 tokens in the prefill period 2, then 6
+    mixed = case._replace(batching="mixed")  # 5 tokens in the prefill period 2, then 6
     assert margins_of(mixed, prices)[0] == 9 - (1 + 2 + 5 * 0.5 + 6 * 0.25)
 
 
@@ -89,7 +89,7 @@ def test_a_hand_priced_column() -> None:
         ({"worker": 0.5}, "worker must hold integers"),
         ({"reward": [1.0, np.nan]}, r"reward\[1\]"),
         ({"age_offset": -1}, "age_offset"),
-        ({"kernel": "decod"}, "'decode'"),
+        ({"batching": "decod"}, "'decode'"),
         ({"positions": "relativ"}, "'relative'"),
         ({"reward": [1.0, 2, 3], "worker": [0, 1]}, "lengths"),
     ],

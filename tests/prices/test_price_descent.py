@@ -105,11 +105,11 @@ def test_mini_batches_are_drawn_without_replacement() -> None:
     assert np.abs(seen - 1000).max() < 130
 
 
-@pytest.mark.parametrize("rule", ["constant", "inverse-sqrt"])
-def test_same_seed_same_bytes(rule: str) -> None:
+@pytest.mark.parametrize("policy", ["constant", "inverse-sqrt"])
+def test_same_seed_same_bytes(policy: str) -> None:
     """Catches randomness from elsewhere, and mini-batches that are not fresh at every step."""
     problem = random_case(5).problem()
-    options = DescentOptions(30, 8, 0.01, rule)
+    options = DescentOptions(30, 8, 0.01, policy)
     runs = [learn_prices(problem, generator(seed), options, iterate="last") for seed in (1, 1, 2)]
     assert runs[0].batch.tobytes() == runs[1].batch.tobytes()
     assert runs[0].memory.tobytes() == runs[1].memory.tobytes()
@@ -141,13 +141,13 @@ def test_e3_with_tiny_steps_is_not_converged(e3: SaaProblem) -> None:
 
 @pytest.mark.parametrize("batch", [None, 1, 8])
 @pytest.mark.parametrize("iterate", ["last", "averaged", "best"])
-@pytest.mark.parametrize(("rule", "eta"), [("constant", 0.05), ("inverse-sqrt", 1.0)])
+@pytest.mark.parametrize(("policy", "eta"), [("constant", 0.05), ("inverse-sqrt", 1.0)])
 def test_reported_values_are_bounds(
-    e3: SaaProblem, batch: int | None, iterate: str, rule: str, eta: float
+    e3: SaaProblem, batch: int | None, iterate: str, policy: str, eta: float
 ) -> None:
     """Catches a mini-batch's value reported as a bound: with one column it is often below 44."""
     for seed in range(5):
-        options = DescentOptions(60, batch, eta, rule)
+        options = DescentOptions(60, batch, eta, policy)
         result = learn_prices(e3, generator(seed), options, iterate=iterate)
         assert (result.batch >= 0).all()
         assert (result.memory >= 0).all()
@@ -396,7 +396,7 @@ def test_an_exact_minimum_of_nothing_but_rounding_is_converged() -> None:
         start=[1] * 7,
         prompt=[0, 0, 0, 0, 0, 30, 0],
         decode=[1] * 7,
-        kernel="decode",
+        batching="decode",
         age_offset=None,
         positions="absolute",
         slots=np.array([[0.0]]),

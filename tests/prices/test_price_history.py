@@ -20,20 +20,20 @@ from olprouting.prices import (
 )
 
 
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
 @pytest.mark.parametrize("positions", ["absolute", "relative"])
 @pytest.mark.parametrize("age_offset", [None, 2])
 def test_recorded_columns_are_those_made_at_once(
-    kernel: str, positions: str, age_offset: int | None
+    batching: str, positions: str, age_offset: int | None
 ) -> None:
     """Catches a second, different way to make columns."""
-    history = History(kernel=kernel, positions=positions, age_offset=age_offset)
+    history = History(batching=batching, positions=positions, age_offset=age_offset)
     rows = [(1.5, 0, 2, 7, 3), (-2.0, 1, 2, 0, 1), (0.0, 0, 9, 4, 40)]
     for row in rows:
         history.record(*row)
     expected = make_columns(
         *(list(column) for column in zip(*rows, strict=True)),  # type: ignore[arg-type]
-        kernel=kernel,
+        batching=batching,
         positions=positions,
         age_offset=age_offset,
     )
@@ -162,11 +162,13 @@ def test_a_run_that_clips_counts_and_warns_once() -> None:
     assert (prices.recorded, prices.clipped) == (200, 200)
 
 
-@pytest.mark.parametrize("kernel", ["decode", "mixed"])
+@pytest.mark.parametrize("batching", ["decode", "mixed"])
 @pytest.mark.parametrize("positions", ["absolute", "relative"])
-def test_margins_are_those_of_the_columns_they_become(kernel: str, positions: str) -> None:
+def test_margins_are_those_of_the_columns_they_become(batching: str, positions: str) -> None:
     """Catches a policy that prices one thing and learns from another."""
-    prices = follow(PriceOptions(DescentOptions(20, 16, 0.05), kernel=kernel, positions=positions))
+    prices = follow(
+        PriceOptions(DescentOptions(20, 16, 0.05), batching=batching, positions=positions)
+    )
     period = 30
     prices.observe(period, np.full((2, 11), 2), np.full((2, 11), 60))
     rng = np.random.default_rng(0)
@@ -175,7 +177,7 @@ def test_margins_are_those_of_the_columns_they_become(kernel: str, positions: st
     batch, memory = prices.true_prices()
     first = period - 1 if positions == "absolute" else 0
     for j in range(9):
-        mixed = kernel == "mixed"
+        mixed = batching == "mixed"
         length = decode[j] + mixed
         ages = np.arange(min(length, prices.residuals.width - first))
         held = prompt[j] + ages + (not mixed)

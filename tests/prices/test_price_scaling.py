@@ -157,8 +157,8 @@ def test_a_request_longer_than_all_periods() -> None:
     assert result.value - 1e-9 <= learned.value <= 1.02 * result.value
 
 
-def test_remaining_starts_by_rule() -> None:
-    """Catches rules mixed up; each says what it needs."""
+def test_remaining_starts_by_policy() -> None:
+    """Catches policies mixed up; each says what it needs."""
     assert remaining_starts("slots", slots=[29, 30]) == 59
     assert remaining_starts("arrivals", arrivals_per_period=0.4, periods_left=500) == 200
     assert remaining_starts("known", known=7) == 7

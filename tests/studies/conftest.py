@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from study_files import RULE_STUDY, RULES, SMALL, write
+from study_files import POLICIES, POLICY_STUDY, SMALL, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,13 +19,13 @@ def small(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def rule_study(tmp_path: Path) -> Callable[..., Path]:
-    """Return a function that writes a study of a rule in RULES."""
+def policy_study(tmp_path: Path) -> Callable[..., Path]:
+    """Return a function that writes a study of a policy in POLICIES."""
 
-    def make(rule: str, seeds: int = 2, workers: str = "[1, 2]") -> Path:
-        write(tmp_path / "rules.py", RULES)
+    def make(policy: str, seeds: int = 2, workers: str = "[1, 2]") -> Path:
+        write(tmp_path / "policies.py", POLICIES)
         return write(
-            tmp_path / "study.toml", RULE_STUDY.format(rule=rule, seeds=seeds, workers=workers)
+            tmp_path / "study.toml", POLICY_STUDY.format(rule=policy, seeds=seeds, workers=workers)
         )
 
     return make

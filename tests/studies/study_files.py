@@ -1,4 +1,4 @@
-"""Small studies, and a routing rule whose cells can be slow, broken or deadly."""
+"""Small studies, and a routing policy whose cells can be slow, broken or deadly."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ reward_normalizer = 0.5
 clip = true
 """
 
-RULES = """
+POLICIES = """
 import os
 import signal
 import time
@@ -94,9 +94,9 @@ def kills_once(view, rng):
     os.kill(os.getpid(), signal.SIGKILL)
 """
 
-RULE_STUDY = """
+POLICY_STUDY = """
 kind = "simulate"
-policies = ["rules.py:{rule}"]
+policies = ["policies.py:{policy}"]
 seeds = {seeds}
 
 [trace]

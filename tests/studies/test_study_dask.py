@@ -35,18 +35,18 @@ def test_tables_have_the_same_bytes_as_those_of_one_process(small, scheduler, tm
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills with a signal of POSIX")
-def test_a_worker_killed_in_mid_run_costs_nothing_but_time(rule_study, scheduler, tmp_path):
-    study = read_study(rule_study("kills_once", seeds=6))
+def test_a_worker_killed_in_mid_run_costs_nothing_but_time(policy_study, scheduler, tmp_path):
+    study = read_study(policy_study("kills_once", seeds=6))
     status = run_study(study, tmp_path / "dask", dask=scheduler)
     assert (tmp_path / "killed").exists()
     assert status.complete
     assert not status.failures
-    run_study(study, tmp_path / "one", jobs=1)  # the rule kills nobody any more
+    run_study(study, tmp_path / "one", jobs=1)  # the policy kills nobody any more
     assert tables(tmp_path / "dask") == tables(tmp_path / "one")
 
 
-def test_a_broken_cell_is_named_and_the_others_finish(rule_study, scheduler, tmp_path):
-    study = read_study(rule_study("breaks", seeds=1, workers="[1, 2, 3]"))
+def test_a_broken_cell_is_named_and_the_others_finish(policy_study, scheduler, tmp_path):
+    study = read_study(policy_study("breaks", seeds=1, workers="[1, 2, 3]"))
     status = run_study(study, tmp_path / "dask", dask=scheduler)
     assert status.finished == 2
     assert "ZeroDivisionError: three workers are too many" in status.failures[0]["error"]

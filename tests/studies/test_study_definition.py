@@ -48,7 +48,7 @@ def test_a_single_weight_changes_the_named_set():
 
 
 def test_a_policy_with_a_value_of_its_own_is_out_of_the_grid_for_it(small):
-    text = SMALL.replace('"jsq"', '{ name = "two", rule = "br0", r_max = 3 }')
+    text = SMALL.replace('"jsq"', '{ name = "two", policy = "br0", r_max = 3 }')
     cells = read_study(write(small, text)).cells
     own = [c for c in cells if c.policy.name == "two"]
     assert len(own) == 2  # one per seed, not one per grid point
@@ -141,7 +141,7 @@ def test_a_trained_forecast_counts_by_its_content(small):
         ('["jsq", "br0"]', "[]", r"line 3: policies = \[\] must be a list of at least one"),
         (
             '["jsq", "br0"]',
-            '["jsq", { rule = "jsq", name = "again" }]',
+            '["jsq", { policy = "jsq", name = "again" }]',
             r"duplicate cells: jsq, r_max=2, seed=3 and again",
         ),
         ("slots = 4", "slots = 4\nr_max = 3", r"r_max in \[cluster\] belongs in \[options\]"),

@@ -38,7 +38,7 @@ def test_names_that_are_no_text_are_refused(small):
     """Catches 3 that becomes "3" and a list that becomes the name of a policy."""
     with pytest.raises(InputError, match="line 1: name = 3: a study's name is not a path"):
         read_study(write(small, f"name = 3\n{SMALL}"))
-    text = SMALL.replace('"jsq"', '{ name = [1], rule = "jsq" }')
+    text = SMALL.replace('"jsq"', '{ name = [1], policy = "jsq" }')
     with pytest.raises(InputError, match=r"policies: name = \[1\] must be text"):
         read_study(write(small, text))
 

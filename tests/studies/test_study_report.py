@@ -68,7 +68,7 @@ def reported(tmp_path_factory) -> Path:
 def prices(tmp_path_factory) -> Path:
     """Folder of a study of prices and its report; one policy's name would break a careless page."""
     folder = tmp_path_factory.mktemp("prices")
-    text = PRICES.replace('"<b>&jsq"', '{ name = "<b>&jsq", rule = "jsq" }')
+    text = PRICES.replace('"<b>&jsq"', '{ name = "<b>&jsq", policy = "jsq" }')
     run_study(read_study(write(folder / "prices.toml", text)), folder / "out", jobs=1)
     study_report(folder / "out")
     return folder / "out"
@@ -256,28 +256,28 @@ def test_names_are_text_on_the_page_and_not_markup(prices):
     assert "<b>&jsq" in found.text
 
 
-def test_a_report_needs_neither_the_trace_nor_the_rules_any_more(rule_study, tmp_path):
+def test_a_report_needs_neither_the_trace_nor_the_policies_any_more(policy_study, tmp_path):
     trace = write(tmp_path / "own.csv", "prompt_tokens,decode_tokens\n5,3\n7,2\n")
-    file = rule_study("fill")
+    file = policy_study("fill")
     file.write_text(file.read_text().replace('"ratio:1:1:20"', '"own.csv"'))
     run_study(read_study(file), tmp_path / "out", jobs=1)
     expected = study_report(tmp_path / "out").summary
     trace.unlink()
-    (tmp_path / "rules.py").unlink()
+    (tmp_path / "policies.py").unlink()
     file.unlink()
     pd.testing.assert_frame_equal(study_report(tmp_path / "out").summary, expected)
 
 
-def test_failures_are_on_the_page(rule_study, tmp_path):
-    file = rule_study("breaks", seeds=1, workers="[2, 3]")
+def test_failures_are_on_the_page(policy_study, tmp_path):
+    file = policy_study("breaks", seeds=1, workers="[2, 3]")
     run_study(read_study(file), tmp_path / "out", jobs=1)
     found = Page(study_report(tmp_path / "out").files[-1])
     assert "three workers are too many" in found.text
     assert '"workers": 3' in found.text
 
 
-def test_a_study_without_finished_cells_has_no_report(rule_study, tmp_path):
-    run_study(read_study(rule_study("breaks", workers="[3]")), tmp_path / "out", jobs=1)
+def test_a_study_without_finished_cells_has_no_report(policy_study, tmp_path):
+    run_study(read_study(policy_study("breaks", workers="[3]")), tmp_path / "out", jobs=1)
     with pytest.raises(InputError, match="no cell of 'study' is finished yet"):
         study_report(tmp_path / "out")
 

@@ -85,7 +85,7 @@ def test_forecasts_learn_from_the_requests_before_the_run(small, tmp_path):
     assert row.mean_imbalance_tokens == run.metrics.mean_imbalance_tokens
 
 
-def test_what_a_rule_warns_of_stands_beside_its_results(tmp_path):
+def test_what_a_policy_warns_of_stands_beside_its_results(tmp_path):
     """Clipped rewards are no longer the paper's: a table that hid that would mislead."""
     run_study(read_study(write(tmp_path / "clipped.toml", CLIPPED)), tmp_path / "out", jobs=1)
     rows = Results.read(tmp_path / "out").rows(CELLS)
@@ -102,8 +102,8 @@ def test_tables_have_the_same_bytes_for_one_process_and_for_four(small, tmp_path
     assert {"cells.csv", "cells.parquet"} <= set(tables(tmp_path / "1"))
 
 
-def test_finished_cells_are_not_computed_again(rule_study, tmp_path):
-    study = read_study(rule_study("logged"))
+def test_finished_cells_are_not_computed_again(policy_study, tmp_path):
+    study = read_study(policy_study("logged"))
     run_study(study, tmp_path / "out", jobs=1)
     before = tables(tmp_path / "out")
     assert starts(tmp_path) == len(study.cells) == 4
@@ -114,8 +114,8 @@ def test_finished_cells_are_not_computed_again(rule_study, tmp_path):
 
 @posix
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_kill_9_loses_only_running_cells_and_leaves_no_process(rule_study, tmp_path, jobs):
-    file = rule_study("logged", seeds=10)
+def test_kill_9_loses_only_running_cells_and_leaves_no_process(policy_study, tmp_path, jobs):
+    file = policy_study("logged", seeds=10)
     out = tmp_path / "out"
     process = command("run", file, "--out", out, "--jobs", str(jobs))
     wait_for(lambda: starts(tmp_path) >= 6, process)
@@ -135,8 +135,8 @@ def test_kill_9_loses_only_running_cells_and_leaves_no_process(rule_study, tmp_p
 
 
 @posix
-def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(rule_study, tmp_path):
-    file = rule_study("logged", seeds=10)
+def test_ctrl_c_ends_with_130_and_leaves_a_resumable_study(policy_study, tmp_path):
+    file = policy_study("logged", seeds=10)
     out = tmp_path / "out"
     process = command("run", file, "--out", out, "--jobs", "2")
     wait_for(lambda: starts(tmp_path) >= 6, process)
@@ -168,33 +168,33 @@ def test_a_journal_that_was_cut_off_is_read_up_to_its_last_whole_line(small, tmp
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_broken_cell_is_named_with_its_parameters_and_the_others_finish(
-    rule_study, tmp_path, jobs
+    policy_study, tmp_path, jobs
 ):
-    study = read_study(rule_study("breaks", seeds=1, workers="[1, 2, 3, 4]"))
+    study = read_study(policy_study("breaks", seeds=1, workers="[1, 2, 3, 4]"))
     status = run_study(study, tmp_path / "out", jobs=jobs)
     assert (status.finished, status.cells) == (3, 4)
     (failure,) = status.failures
     assert "raised at decision 1 (iteration 1): ZeroDivisionError: three w" in failure["error"]
     assert json.loads(failure["parameters"])["workers"] == 3
-    assert "failed: rules.py:breaks" in status.summary()
+    assert "failed: policies.py:breaks" in status.summary()
     assert '"workers": 3' in status.summary()
 
 
 def test_a_broken_cell_runs_again_with_the_next_command_and_is_then_no_failure(
-    rule_study, tmp_path
+    policy_study, tmp_path
 ):
-    file = rule_study("breaks", seeds=1, workers="[2, 3]")
+    file = policy_study("breaks", seeds=1, workers="[2, 3]")
     assert len(run_study(read_study(file), tmp_path / "out", jobs=1).failures) == 1
-    rules = tmp_path / "rules.py"
-    rules.write_text(rules.read_text().replace("== 3", "== 99"))
+    policies = tmp_path / "policies.py"
+    policies.write_text(policies.read_text().replace("== 3", "== 99"))
     status = run_study(read_study(file), tmp_path / "out", jobs=1, force=True)
     assert status.complete
     assert not status.failures
 
 
 @posix
-def test_a_cell_that_kills_its_process_is_broken_and_the_others_finish(rule_study, tmp_path):
-    study = read_study(rule_study("kills", seeds=1, workers="[1, 3, 2]"))
+def test_a_cell_that_kills_its_process_is_broken_and_the_others_finish(policy_study, tmp_path):
+    study = read_study(policy_study("kills", seeds=1, workers="[1, 3, 2]"))
     status = run_study(study, tmp_path / "out", jobs=2)
     assert status.finished == 2
     (failure,) = status.failures
@@ -203,8 +203,8 @@ def test_a_cell_that_kills_its_process_is_broken_and_the_others_finish(rule_stud
 
 
 @posix
-def test_the_command_exits_with_2_where_cells_failed_and_for_bad_input(rule_study, tmp_path):
-    file = rule_study("breaks", seeds=1, workers="[3]")
+def test_the_command_exits_with_2_where_cells_failed_and_for_bad_input(policy_study, tmp_path):
+    file = policy_study("breaks", seeds=1, workers="[3]")
     process = command("run", file, "--out", tmp_path / "out", "--jobs", "1")
     shown, errors = process.communicate(timeout=120)
     assert process.returncode == 2
@@ -239,9 +239,9 @@ def test_two_commands_do_not_write_to_one_folder(small, tmp_path):
 
 
 def test_an_unknown_metric_is_refused_after_the_first_cell_and_not_after_the_last(
-    rule_study, tmp_path
+    policy_study, tmp_path
 ):
-    file = rule_study("logged", seeds=20)
+    file = policy_study("logged", seeds=20)
     write(file, file.read_text() + '\n[outputs]\nmetrics = ["mean_imbalance"]\n')
     with pytest.raises(InputError, match=r"'mean_imbalance'.*Did you mean 'mean_imbalance_tokens'"):
         run_study(read_study(file), tmp_path / "out", jobs=1)

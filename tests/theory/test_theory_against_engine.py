@@ -1,4 +1,4 @@
-"""The stationary law against the engine: FCFS rules on geometric lengths with a full queue."""
+"""The stationary law against the engine: FCFS policies on geometric lengths with a full queue."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ FALSE_ALARM = 1e-4
 """Rate at which each test below would fail by chance over seeds; the seeds are fixed."""
 
 
-def series(rule: str, s: int, p: float, G: int, B: int, iterations: int, seed: int):
+def series(policy: str, s: int, p: float, G: int, B: int, iterations: int, seed: int):
     rng = np.random.default_rng(seed)
     needed = int(1.2 * iterations * G * B * p) + 4 * G * B
     result = simulate(
         geometric(needed, p, s, rng),
         Cluster.homogeneous(G, B),
-        make_policy(rule, G, PolicyOptions()),
+        make_policy(policy, G, PolicyOptions()),
         backlog=G * B,  # as many visible as there are slots: every slot is full from the start
         seed=seed,
         max_iterations=iterations,
@@ -35,13 +35,13 @@ def series(rule: str, s: int, p: float, G: int, B: int, iterations: int, seed: i
     return frame
 
 
-@pytest.mark.parametrize("rule", ["jsq", "round-robin", "random", "power-of-two", "least-load"])
+@pytest.mark.parametrize("policy", ["jsq", "round-robin", "random", "power-of-two", "least-load"])
 @pytest.mark.parametrize(("s", "p", "G", "B"), [(20, 0.1, 4, 8), (3, 0.4, 3, 2)])
-def test_the_mean_imbalance_of_fcfs_rules_is_the_stationary_value(rule, s, p, G, B):
+def test_the_mean_imbalance_of_fcfs_policies_is_the_stationary_value(policy, s, p, G, B):
     # Batch means: 30 batches of 600 iterations, some 60 relaxation times 1/p each or more; the
     # warm-up of 20/p iterations leaves e^-20 of the start.
     batches, length, warm_up = 30, 600, int(20 / p)
-    frame = series(rule, s, p, G, B, warm_up + batches * length, seed=11)
+    frame = series(policy, s, p, G, B, warm_up + batches * length, seed=11)
     imbalance = frame["imbalance_tokens"].to_numpy()[warm_up:].reshape(batches, length)
     means = imbalance.mean(axis=1)
     t = stats.t.ppf(1 - FALSE_ALARM / 2, batches - 1)
@@ -51,7 +51,7 @@ def test_the_mean_imbalance_of_fcfs_rules_is_the_stationary_value(rule, s, p, G,
     assert abs(means.mean() - exact) <= half_width
 
 
-def test_a_rule_that_looks_at_sizes_leaves_the_stationary_value():
+def test_a_policy_that_looks_at_sizes_leaves_the_stationary_value():
     # The interval above is not so wide that it would accept anything: BR-0 lies far below.
     frame = series("br0", 20, 0.1, 4, 8, 6000, seed=11)
     exact = stationary_imbalance(20, 0.1, 4, 8).imbalance_tokens

@@ -24,7 +24,7 @@ class ImbalanceRatio:
     Attributes
     ----------
     policy
-        Name of the rule.
+        Name of the policy.
     total_tokens
         Total imbalance of its run, added up again in integers.
     ratio

@@ -16,7 +16,7 @@ from olprouting.instances.request_curves import (
     active_periods,
     default_age_offset,
     first_token_delay,
-    parse_kernel,
+    parse_batching,
 )
 from olprouting.instances.reward import latency_limit
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from olprouting.instances import Cluster, Trace
-    from olprouting.instances.request_curves import Kernel
+    from olprouting.instances.request_curves import Batching
 
     Ints = npt.NDArray[np.int64]
 
@@ -53,7 +53,7 @@ class HindsightProblem:
         T >= 1.
     t1, t2
         Thresholds of end-to-end latency and of time to first token, in periods, >= 1.
-    kernel
+    batching
         ``"decode"`` or ``"mixed"``.
     age_offset
         KV tokens at age 0 beyond the prompt, >= 0.
@@ -75,7 +75,7 @@ class HindsightProblem:
     periods: int
     t1: float
     t2: float
-    kernel: str
+    batching: str
     age_offset: int
     inclusive: bool = False
 
@@ -99,7 +99,7 @@ class HindsightProblem:
                 raise InputError(f"{name} = {getattr(self, name)} is beyond 2^40")
         latency_threshold("t1", self.t1)
         latency_threshold("t2", self.t2)
-        object.__setattr__(self, "kernel", str(parse_kernel(self.kernel)))
+        object.__setattr__(self, "batching", str(parse_batching(self.batching)))
 
     @classmethod
     def of(
@@ -111,7 +111,7 @@ class HindsightProblem:
         periods: int,
         t1: float,
         t2: float,
-        kernel: Kernel | str,
+        batching: Batching | str,
         age_offset: int | None,
         inclusive: bool,
     ) -> Self:
@@ -128,7 +128,7 @@ class HindsightProblem:
                 "poisson_by_period gives a trace some"
             )
         kv_tokens = cluster.kv_tokens
-        offset = default_age_offset(kernel) if age_offset is None else age_offset
+        offset = default_age_offset(batching) if age_offset is None else age_offset
         if kv_tokens is None:
             grown = trace.prompt_tokens + trace.decode_tokens + offset
             kv_tokens = np.full(cluster.workers, max(1, int(grown.sum())))
@@ -142,7 +142,7 @@ class HindsightProblem:
             periods=periods,
             t1=t1,
             t2=t2,
-            kernel=str(kernel),
+            batching=str(batching),
             age_offset=offset,
             inclusive=inclusive,
         )
@@ -153,7 +153,7 @@ class HindsightProblem:
     @property
     def active(self) -> Ints:
         """For how many periods each request is active, shape (J,)."""
-        return active_periods(self.decode_tokens, self.kernel)
+        return active_periods(self.decode_tokens, self.batching)
 
     @property
     def first_tokens(self) -> Ints:
@@ -163,7 +163,7 @@ class HindsightProblem:
     @property
     def delay(self) -> int:
         """Periods from a start to the first token."""
-        return first_token_delay(self.kernel)
+        return first_token_delay(self.batching)
 
     @property
     def latency_limits(self) -> tuple[int, int]:
@@ -189,7 +189,7 @@ class HindsightProblem:
             "periods": self.periods,
             "t1": self.t1,
             "t2": self.t2,
-            "kernel": self.kernel,
+            "batching": self.batching,
             "age_offset": self.age_offset,
             "inclusive": self.inclusive,
         }

@@ -2,7 +2,7 @@
 
 Coordinates at 0 with a gradient that would push them below stay fixed for a step; in the others
 the two-loop recursion of L-BFGS gives the direction, and the path is bent at 0 (Bertsekas 1982).
-Every step lowers the function by the Armijo rule.
+Every step lowers the function by the Armijo policy.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class CertifiedRatio:
     Attributes
     ----------
     policy
-        Name of the rule.
+        Name of the policy.
     reward
         Reward of the starts that count: those that were never preempted.
     started

@@ -14,7 +14,7 @@ from olprouting.hindsight.reward.problem import HindsightProblem
 from olprouting.hindsight.reward.result import HindsightResult, Progress
 from olprouting.instances import WEIGHT_SETS, StopReason
 from olprouting.instances._checks import positive
-from olprouting.instances.request_curves import Kernel
+from olprouting.instances.request_curves import Batching
 from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def hindsight(
     periods: int,
     t1: float = 400,
     t2: float = 49,
-    kernel: Kernel | str = Kernel.DECODE,
+    batching: Batching | str = Batching.DECODE,
     age_offset: int | None = None,
     inclusive: bool = False,
     time_limit_s: float = 60.0,
@@ -81,10 +81,10 @@ def hindsight(
         T in 1..10^7, the last period; nothing starts after it.
     t1, t2
         Thresholds of end-to-end latency and of time to first token, in periods, >= 1.
-    kernel
+    batching
         ``"decode"`` or ``"mixed"``.
     age_offset
-        KV tokens at age 0 beyond the prompt, >= 0; None is the kernel's own.
+        KV tokens at age 0 beyond the prompt, >= 0; None is that of the batching mode.
     inclusive
         Whether a latency equal to its threshold counts; in the paper it does not.
     time_limit_s
@@ -113,7 +113,7 @@ def hindsight(
         periods=periods,
         t1=t1,
         t2=t2,
-        kernel=kernel,
+        batching=batching,
         age_offset=age_offset,
         inclusive=inclusive,
     )
@@ -169,7 +169,7 @@ def _compile() -> None:
         periods=6,
         t1=4,
         t2=2,
-        kernel=Kernel.DECODE,
+        batching=Batching.DECODE,
         age_offset=0,
     )
     dual = SmoothedDual(tiny)

@@ -1,4 +1,4 @@
-"""Options of the routing rules: the built-in ones, and those that plan by periods."""
+"""Options of the routing policies: the built-in ones, and those that plan by periods."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _weights(text: str) -> SloWeights:
 @options("options", "Period")
 @dataclass(frozen=True)
 class PeriodOptions(Options):
-    """What the rules that plan by periods maximise (bid-price paper, section 3.1)."""
+    """What the policies that plan by periods maximise (bid-price paper, section 3.1)."""
 
     weights: SloWeights = parameter(
         "tail-latency",
@@ -57,8 +57,8 @@ class PeriodOptions(Options):
     )
     residuals: str = parameter(
         "true",
-        "Room that is planned with: true (the real workers) or open-loop (the rule's own starts at "
-        "forecast lengths).",
+        "Room that is planned with: true (the real workers) or open-loop (the policy's own starts "
+        "at forecast lengths).",
         choices=("true", "open-loop"),
         details="Open-loop bookings hold every start for its forecast length and never hear of the "
         "workers again (authors' code). Real free slots limit starts in either case; a booked "
@@ -80,14 +80,14 @@ class PeriodOptions(Options):
 
     @property
     def open_loop(self) -> bool:
-        """Whether residuals are those of the rule's own bookings."""
+        """Whether residuals are those of the policy's own bookings."""
         return self.residuals == "open-loop"
 
 
 @options("options", "Bid prices")
 @dataclass(frozen=True)
 class BidPriceOptions(Options):
-    """How the bid-price rules learn their prices."""
+    """How the bid-price policies learn their prices."""
 
     steps: int = parameter(5, "Subgradient steps K per period.", at_least=0)
     batch: int | None = parameter(64, "Columns in a mini-batch.", at_least=1)
@@ -136,7 +136,7 @@ class BidPriceOptions(Options):
     )
     reject_after: int | None = parameter(
         None,
-        "bid-price rules turn a request away that has waited for so many periods, if its margin "
+        "bid-price policies turn a request away that has waited for so many periods, if its margin "
         "was negative all the time.",
         at_least=1,
         details="Negative on every worker at every decision.",
@@ -149,15 +149,15 @@ class BidPriceOptions(Options):
             raise InputError("n_remain = 'known' needs known_starts")
 
 
-@options("options", "Rules")
+@options("options", "Policies")
 @dataclass(frozen=True)
 class PolicyOptions(Options):
-    """Options of the built-in rules; each rule takes those it knows.
+    """Options of the built-in policies; each policy takes those it knows.
 
     Parameters
     ----------
     period
-        What the rules that plan by periods maximise; `solver` and `time_limit_s` solve for them.
+        What the policies that plan by periods maximise; `solver` and `time_limit_s` solve for them.
     bid_price
         How ``bid-price`` and ``bid-price-exact`` learn prices.
     """
@@ -203,7 +203,7 @@ class PolicyOptions(Options):
     solver: str = parameter(
         "auto",
         "highs, native, auto (native, then highs), cpsat, or any of Pyomo as pyomo:NAME.",
-        details="It solves the decisions of exact, and the programs of rules that plan by periods.",
+        details="It solves the decisions of exact, and the programs of period policies.",
     )
     formulation: str | None = parameter(None, "size-class or assignment.")
     time_limit_s: float | None = parameter(

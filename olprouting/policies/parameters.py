@@ -1,4 +1,4 @@
-"""Numbers by which compiled code knows a rule and its options."""
+"""Numbers by which compiled code knows a policy and its options."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class BalanceParameters(NamedTuple):
     search_totals: bool | None
 
 
-class RuleParameters(NamedTuple):
-    """A compiled rule with its options, as compiled code takes them.
+class PolicyParameters(NamedTuple):
+    """A compiled policy with its options, as compiled code takes them.
 
     What is None is a type of its own to compiled code, which then leaves out what it is for.
 
     Attributes
     ----------
     fcfs
-        Which of the FCFS rules above it is; None for BR-0 and BR-H.
+        Which of the FCFS policies above it is; None for BR-0 and BR-H.
     random_ties
         Whether ties between workers are broken at random rather than by index.
     balance
-        Options of BR-0 and BR-H; None for FCFS rules.
+        Options of BR-0 and BR-H; None for FCFS policies.
     """
 
     fcfs: int | None

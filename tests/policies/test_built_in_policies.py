@@ -1,4 +1,4 @@
-"""What every rule must do: admit exactly U, respect slots, break ties fairly, obey the optimum."""
+"""What every policy must do: admit exactly U, respect slots, break ties fairly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from olprouting.exact import assignments, recheck
 from olprouting.policies import PolicyOptions, View, decision_of, make_policy
 
-RULES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
+POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
 HORIZON = 2
 
 
@@ -33,20 +33,20 @@ def views(draw: st.DrawFn, most_waiting=8) -> View:
     )
 
 
-def rule_for(name, view, **options):
-    """The rule, and the view with the window that the engine would give it."""
+def policy_for(name, view, **options):
+    """The policy, and the view with the window that the engine would give it."""
     policy = make_policy(name, len(view.free_slots), PolicyOptions(horizon=HORIZON, **options))
     width = policy.horizon + 1
     seen = np.ascontiguousarray(view.projected_load_tokens[:, :width])
     return policy, view._replace(projected_load_tokens=seen)
 
 
-@pytest.mark.parametrize("name", [*RULES, "exact"])
+@pytest.mark.parametrize("name", [*POLICIES, "exact"])
 @settings(max_examples=60, deadline=None)
 @given(view=views(), ties=st.sampled_from(["random", "index"]), s_greedy=st.integers(0, 9))
-def test_every_rule_admits_exactly_u_and_respects_slots(name, view, ties, s_greedy) -> None:
-    """Catches a rule that idles, admits twice, or overfills a worker."""
-    policy, seen = rule_for(name, view, ties=ties, s_greedy=s_greedy)
+def test_every_policy_admits_exactly_u_and_respects_slots(name, view, ties, s_greedy) -> None:
+    """Catches a policy that idles, admits twice, or overfills a worker."""
+    policy, seen = policy_for(name, view, ties=ties, s_greedy=s_greedy)
     before = seen.copy()
     pairs = [(int(i), int(g)) for i, g in policy.route(seen, np.random.default_rng(0))]
     assert len({i for i, _ in pairs}) == len(pairs) == view.admissions
@@ -57,15 +57,15 @@ def test_every_rule_admits_exactly_u_and_respects_slots(name, view, ties, s_gree
         np.testing.assert_array_equal(getattr(seen, name_), array)
 
 
-@pytest.mark.parametrize("name", [*RULES, "exact"])
+@pytest.mark.parametrize("name", [*POLICIES, "exact"])
 @settings(max_examples=60, deadline=None)
 @given(view=views(most_waiting=4))
-def test_no_rule_beats_the_enumeration(name, view) -> None:
-    """A value below the minimum over all assignments means a wrong objective or a wrong rule.
+def test_no_policy_beats_the_enumeration(name, view) -> None:
+    """A value below the minimum over all assignments means a wrong objective or a wrong policy.
 
-    The exact rule must reach it, over its whole window.
+    The exact policy must reach it, over its whole window.
     """
-    policy, seen = rule_for(name, view)
+    policy, seen = policy_for(name, view)
     decision = decision_of(view, gamma="0.86" if name == "exact" else 1)
     pairs = tuple((int(i), int(g)) for i, g in policy.route(seen, np.random.default_rng(0)))
     best = min(recheck(decision, candidate) for candidate in assignments(decision))
@@ -78,9 +78,9 @@ def test_no_rule_beats_the_enumeration(name, view) -> None:
 @pytest.mark.parametrize("name", ["random", "round-robin", "power-of-two", "jsq", "least-load"])
 @settings(max_examples=40, deadline=None)
 @given(view=views())
-def test_fcfs_rules_take_the_queue_in_order(name, view) -> None:
-    """Catches a rule that reorders the queue although its class is first come, first served."""
-    policy, seen = rule_for(name, view)
+def test_fcfs_policies_take_the_queue_in_order(name, view) -> None:
+    """Catches a policy that reorders the queue although its class is first come, first served."""
+    policy, seen = policy_for(name, view)
     positions = [i for i, _ in policy.route(seen, np.random.default_rng(0))]
     assert positions == list(range(view.admissions))
 
@@ -90,7 +90,7 @@ def test_fcfs_rules_take_the_queue_in_order(name, view) -> None:
 def test_fcfs_destinations_are_those_of_the_definition(view) -> None:
     """JSQ: fewest active; LeastLoad: fewest tokens; RoundRobin: cyclic, skipping the full ones."""
     for name in ("jsq", "least-load", "round-robin"):
-        policy, seen = rule_for(name, view, ties="index")
+        policy, seen = policy_for(name, view, ties="index")
         free, counts = view.free_slots.tolist(), view.active_requests.tolist()
         loads, pointer = view.projected_load_tokens[:, 0].tolist(), 0
         expected = []

@@ -1,4 +1,4 @@
-"""What all rules that plan by periods share: the protocol, the period's program, and its end."""
+"""What all policies that plan by periods share: the protocol, the period's program, and its end."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class PastLastPeriodWarning(UserWarning):
     """The run goes on past T: nobody is admitted any more."""
 
 
-class PeriodRule(ABC):
-    """A rule that looks at the periods to come on the real workers, and may let requests wait.
+class PeriodPolicy(ABC):
+    """A policy that looks at the periods to come on the real workers, and may let requests wait.
 
     Parameters
     ----------
