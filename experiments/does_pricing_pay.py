@@ -33,7 +33,7 @@ METRICS = (
     "end_to_end_p99",
     "satisfaction",
     "unfinished",
-    "never_started",
+    "never_admitted",
     "preemptions",
 )
 DRAWN = ("reward", "ttft_mean", "ttft_p99", "end_to_end_mean", "end_to_end_p99", "satisfaction")

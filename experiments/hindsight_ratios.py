@@ -168,7 +168,7 @@ def run_case(
         "ratio": ratio.ratio,
         "reward_counted": ratio.reward,
         "reward_of_all_starts": collected_reward(run, period, problem.batching),
-        "started_counted": ratio.started,
+        "admitted_counted": ratio.admitted,
         "preempted": ratio.preempted,
         "run_s": time.perf_counter() - began,
     }
@@ -184,7 +184,7 @@ def described(found: HindsightResult, weights: str, seed: int) -> dict[str, obje
         "bound": found.bound,
         "schedule": found.value,
         "gap": found.gap,
-        "schedule_started": found.schedule.started,
+        "schedule_admitted": found.schedule.admitted,
         "search_s": found.wall_s,
         "proof_s": found.proof_s,
     }

@@ -51,12 +51,12 @@ def build(
     domain = pyo.NonNegativeIntegers if integer else pyo.NonNegativeReals
     model.start = pyo.Var(model.columns, domain=domain)
     x = list(model.start.values())
-    used, started = rows_times(usage, x), rows_times(columns_of_requests(request, len(limit)), x)
+    used, admitted = rows_times(usage, x), rows_times(columns_of_requests(request, len(limit)), x)
     model.within_capacity = pyo.Constraint(  # (2)
         range(len(capacity)), rule=lambda model, i: _at_most(used[i], capacity[i])
     )
     model.once = pyo.Constraint(  # (3)
-        range(len(limit)), rule=lambda model, j: _at_most(started[j], limit[j])
+        range(len(limit)), rule=lambda model, j: _at_most(admitted[j], limit[j])
     )
     model.reward = pyo.Objective(expr=dot(rewards, x), sense=pyo.maximize)  # (1)
     return model

@@ -1,4 +1,4 @@
-"""Child processes of tests: they hear Ctrl-C however the tests were started, and have a limit."""
+"""Child processes of tests: they hear Ctrl-C however the tests were admitted, and have a limit."""
 
 from __future__ import annotations
 

@@ -78,9 +78,9 @@ class ExactPeriod:
         slots, tokens = [], []
         for g in range(self.workers):
             # both are polynomials in the age, which change only where a request ends
-            started = [0] * (self.remaining + 1)
-            intercept: list[Number] = list(started)
-            number: list[Number] = list(started)
+            admitted = [0] * (self.remaining + 1)
+            intercept: list[Number] = list(admitted)
+            number: list[Number] = list(admitted)
             for j, row in enumerate(x):
                 if row[g]:
                     number[0] += row[g]

@@ -198,9 +198,9 @@ def _primal(
         if min(row) < 0:
             raise DoesNotHoldError(f"x: request {j} has a negative share")
         if sum(row) > 1 + tolerance:
-            raise DoesNotHoldError(f"x: request {j} is started {float(sum(row))!r} times")
+            raise DoesNotHoldError(f"x: request {j} is admitted {float(sum(row))!r} times")
         if integer and any(Fraction(share).denominator != 1 for share in row):
-            raise DoesNotHoldError(f"x: request {j} is started in part")
+            raise DoesNotHoldError(f"x: request {j} is admitted in part")
     for what, use, capacity in zip(
         ("slots", "KV tokens"), period.use(x), (period.slots, period.kv_tokens), strict=True
     ):
@@ -275,7 +275,7 @@ def _dual(
         return proven, words
     if left_out:
         if result.x is not None and any(sum(result.x[j]) > 0 for j in left_out):
-            raise DoesNotHoldError("x: a request is started that the prices leave out")
+            raise DoesNotHoldError("x: a request is admitted that the prices leave out")
         words += f"; requests {sorted(left_out)} fit whole nowhere and are left out"
     kept = [j for j in range(len(options)) if j not in left_out]
     return period.only(kept).dual_value(batch, memory), words
@@ -345,7 +345,7 @@ def _vector(name: str, row: Sequence[Number], width: int) -> Sequence[Number]:
 
 
 def _most_alone(period: ExactPeriod, left_out: set[int], *, integer: bool) -> Fraction:
-    """Return the most that one request alone, started whole or in part, can be worth."""
+    """Return the most that one request alone, admitted whole or in part, can be worth."""
     worth = [Fraction(0)]
     for j, reward in enumerate(period.rewards):
         if period.fits_whole(j):

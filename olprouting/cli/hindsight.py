@@ -207,7 +207,7 @@ def _document(
         "objective": "reward",
         "trace": found.name,
         "requests": len(found.problem),
-        "started": found.schedule.started,
+        "admitted": found.schedule.admitted,
         "bound": found.bound,
         "value": found.value,
         "gap": found.gap,
@@ -237,7 +237,7 @@ def _print_runs(runs: list[tuple[CertifiedRatio, float]]) -> None:
         {
             "reward": [f"{reward:,.1f}" for _, reward in runs],
             "counted": [f"{ratio.reward:,.1f}" for ratio, _ in runs],
-            "started": [str(ratio.started) for ratio, _ in runs],
+            "admitted": [str(ratio.admitted) for ratio, _ in runs],
             "preempted": [str(ratio.preempted) for ratio, _ in runs],
             "of the bound": [
                 "-" if ratio.ratio is None else f"{ratio.ratio:.2%}" for ratio, _ in runs

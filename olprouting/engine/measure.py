@@ -61,11 +61,11 @@ def measure(trace: Trace, settings: Settings, state: State) -> Metrics:
 
 
 def _period_metrics(state: State, periods: int) -> PeriodMetrics:
-    started = state.requests["first_token"] > 0
+    admitted = state.requests["first_token"] > 0
     finished = state.requests["finish"] > 0
     return PeriodMetrics(
         ttft=PeriodQuantiles.of(
-            (state.requests["first_token"] - state.requests["release"])[started]
+            (state.requests["first_token"] - state.requests["release"])[admitted]
         ),
         end_to_end=PeriodQuantiles.of(
             (state.requests["finish"] + 1 - state.requests["release"])[finished]

@@ -127,9 +127,9 @@ class SimulationResult:
         if not arrived.any():
             return None
         ttft = (self.first_token_iteration - self.release_iteration)[arrived]
-        started = self.first_token_iteration[arrived] > 0
+        admitted = self.first_token_iteration[arrived] > 0
         within = ttft <= t2 if inclusive else ttft < t2
-        return float((started & within).mean())
+        return float((admitted & within).mean())
 
     def series_frame(self) -> pd.DataFrame:
         """Return one row per kept iteration, with a column ``load_tokens_G`` per worker.

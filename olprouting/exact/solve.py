@@ -68,7 +68,7 @@ def solve(
         How to solve; None is ``SolveOptions()``: to optimality, without limits.
     prices
         Of a period's integer program: ``"lp-relaxation"``, the prices of the LP; or
-        ``"fixed-integers"``, those of the LP of the requests left waiting when the started ones
+        ``"fixed-integers"``, those of the LP of the requests left waiting when the admitted ones
         stay where they are (a program with integers only, fixed altogether, would leave nothing to
         price). None: none.
     reduce_rows

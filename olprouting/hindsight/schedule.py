@@ -28,6 +28,6 @@ class Schedule:
     start_period: Ints
 
     @property
-    def started(self) -> int:
+    def admitted(self) -> int:
         """How many requests start."""
         return int((self.start_period > 0).sum())

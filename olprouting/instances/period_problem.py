@@ -67,7 +67,7 @@ class PeriodProblem:
     inclusive
         Whether a latency equal to its threshold counts; in the paper it does not.
     age_offset
-        KV tokens that a request holds at age 0 beyond its prompt, >= 0. None is that of the batching mode:
+        KV tokens that a request holds at age 0 beyond its prompt, >= 0; None: that of its batching,
         1 for decode, 0 for mixed.
     clipped
         How many residuals were negative before.
@@ -195,7 +195,7 @@ class PeriodProblem:
 
     @property
     def active_remaining(self) -> npt.NDArray[np.int64]:
-        """In how many of the remaining periods each request is active if started now, (J,)."""
+        """In how many of the remaining periods each request is active if admitted now, (J,)."""
         last = last_active_period(self.period, self.decode_tokens, self.batching)
         return np.minimum(last, self.periods) - self.period + 1
 

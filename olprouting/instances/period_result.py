@@ -97,7 +97,7 @@ class PeriodResult(Result[Floats]):
 
     @property
     def x(self) -> Floats | None:
-        """The solution: the share of each request started on each worker, shape (J, G)."""
+        """The solution: the share of each request admitted on each worker, shape (J, G)."""
         return self.solution
 
     @property
@@ -140,7 +140,7 @@ class PeriodResult(Result[Floats]):
             "value": self.value,
             "bound": self.bound,
             "relative_gap": self.relative_gap,
-            "started": None if self.x is None else round(float(self.x.sum()), 6),
+            "admitted": None if self.x is None else round(float(self.x.sum()), 6),
             "oversize": list(self.oversize) or None,
             "clipped": self.clipped or None,
             "prices_from": "none" if priced is None else priced.source,
@@ -151,7 +151,7 @@ class PeriodResult(Result[Floats]):
             "solver": f"{self.solver} ({self.formulation})",
             "message": self.message or None,
         }
-        always = {"value", "bound", "relative_gap", "started"}
+        always = {"value", "bound", "relative_gap", "admitted"}
         return aligned({name: v for name, v in rows.items() if v is not None or name in always})
 
     def to_document(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What a request occupies at each age: its slot, and its KV tokens.
 
-A request started at period tau has age theta = k - tau at period k. With prompt s and decode
+A request admitted at period tau has age theta = k - tau at period k. With prompt s and decode
 length o it is active and holds
 
     decode  at ages 0..o-1  m(theta) = s + theta + age_offset, by default age_offset = 1
@@ -68,7 +68,7 @@ def active_periods(decode_tokens: Ints, batching: Batching | str) -> npt.NDArray
 def last_active_period(
     start_period: Ints, decode_tokens: Ints, batching: Batching | str
 ) -> npt.NDArray[np.int64]:
-    """Return the last period in which requests started at `start_period` are active."""
+    """Return the last period in which requests admitted at `start_period` are active."""
     return np.asarray(start_period, dtype=np.int64) + active_periods(decode_tokens, batching) - 1
 
 

@@ -25,7 +25,7 @@ class SloWeights:
     gamma
         Per period saved until the first token.
     sigma
-        Per request started.
+        Per request admitted.
     zeta1
         For an end-to-end latency below t1.
     zeta2

@@ -100,7 +100,7 @@ class BidPricePolicy(PeriodPolicy):
         self._period = 0
         self._waits_since = np.zeros(0, np.int64)
         self._recorded = self._was_worth_it = np.zeros(0, np.bool_)
-        self._arrived = self._arrived_in_period = self._started = 0
+        self._arrived = self._arrived_in_period = self._admitted = 0
 
     def choose(self, situation: PeriodSituation, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs of positive margin that fit, in decreasing order; then rejections."""
@@ -120,7 +120,7 @@ class BidPricePolicy(PeriodPolicy):
         if begins or self.learning.record == "request":
             self._record(margins, situation, view, prices, rng)
         pairs = admit_by_score(problem, margins, random_ties=self.random_ties, rng=rng)
-        self._started += len(pairs)
+        self._admitted += len(pairs)
         return pairs + self._rejections(margins, view.waiting_requests, period)
 
     def learn(self, prices: BidPrices, n_remain: float, rng: np.random.Generator) -> None:
@@ -164,7 +164,7 @@ class BidPricePolicy(PeriodPolicy):
             slots=workers.slots,
             arrivals_per_period=self._arrived / situation.period if rate is None else rate,
             periods_left=situation.problem.remaining,
-            known=None if known is None else max(0.0, known - self._started),
+            known=None if known is None else max(0.0, known - self._admitted),
         )
 
     def _close_period(self, period: int, prices: BidPrices) -> None:

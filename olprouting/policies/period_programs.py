@@ -80,7 +80,7 @@ def round_shares(
 ) -> list[tuple[int, int]]:
     """Return feasible whole starts near a solution's shares.
 
-    Pairs with a share are started by decreasing share as far as they fit, a request once. Whole
+    Pairs with a share are admitted by decreasing share as far as they fit, a request once. Whole
     solutions stay as they are.
     """
     if result.x is None:

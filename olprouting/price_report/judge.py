@@ -128,7 +128,7 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
     integer = _solved(problem, "integer", options)
     best = integer.value if integer.proven else integer.bound
     rewards: dict[str, float | None] = {
-        "subgradient": reward_of(problem, list(sampled.started)),
+        "subgradient": reward_of(problem, list(sampled.admitted)),
         "rounding": reward_of(problem, _rounded(problem, lp)),
     }
     compared = _compared(sampled, exact)
@@ -151,7 +151,7 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         integer_proven=integer.proven,
         lp_bound=lp.bound,
         lp_proven=lp.proven,
-        contested=_started(integer) < int(fits_whole(problem).any(axis=1).sum()),
+        contested=_admitted(integer) < int(fits_whole(problem).any(axis=1).sum()),
         gap_integer=relative_gap(integer.value, lp.bound, maximise=True),
         exact_s=exact.wall_s,
         lp_s=lp.wall_s + lp.build_s,
@@ -218,7 +218,7 @@ def _rounded(problem: PeriodProblem, lp: PeriodResult) -> Pairs:
     return round_shares(problem, lp, random_ties=False, rng=rng)
 
 
-def _started(result: PeriodResult) -> int:
+def _admitted(result: PeriodResult) -> int:
     return 0 if result.x is None else round(float(result.x.sum()))
 
 

@@ -13,7 +13,7 @@ from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
 from olprouting.price_report.judge import WAYS, PeriodRecord
 from olprouting.price_report.run_outcome import RunOutcome
-from olprouting.price_report.tables import censored, never_started, price_findings, price_tables
+from olprouting.price_report.tables import censored, never_admitted, price_findings, price_tables
 from olprouting.report import Report, Table, frame_of
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ class PriceReport(Report):
             return lines
         return (
             f"{lines}\nprices: f {quality.f_relative_gap_mean:.2%} above its minimum on average, "
-            f"same requests started in {quality.share_same_requests:.0%} of "
+            f"same requests admitted in {quality.share_same_requests:.0%} of "
             f"{len(self.records)} periods"
         )
 
@@ -272,8 +272,8 @@ class PriceReport(Report):
         return (*self.settings["notices"], *self.notices, *censored(self))
 
     def warnings(self) -> tuple[str, ...]:
-        """Return in a line how many requests each policy never started."""
-        return never_started(self)
+        """Return in a line how many requests each policy never admitted."""
+        return never_admitted(self)
 
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""

@@ -30,7 +30,7 @@ class RunOutcome:
         Reward of all starts (`collected_reward`).
     finished, unfinished, rejected
         Requests.
-    never_started
+    never_admitted
         Those among the unfinished that were never dispatched to a worker.
     censored
         Whether requests are unfinished, so that latencies miss the slowest.
@@ -58,7 +58,7 @@ class RunOutcome:
     finished: int
     unfinished: int
     rejected: int
-    never_started: int
+    never_admitted: int
     censored: bool
     satisfaction: float | None
     preemptions: int
@@ -121,7 +121,7 @@ class RunOutcome:
             finished=metrics.finished,
             unfinished=metrics.unfinished,
             rejected=metrics.rejected,
-            never_started=int(((run.admission_iteration <= 0) & ~run.rejected).sum()),
+            never_admitted=int(((run.admission_iteration <= 0) & ~run.rejected).sum()),
             censored=metrics.censored,
             satisfaction=None if periods is None else run.satisfaction_rate(options.t2),
             preemptions=0 if metrics.kv is None else metrics.kv.preemptions,
@@ -145,7 +145,7 @@ def collected_reward(
     Each request counts once, at its first start, as if it then ran to its end (preemption may
     interrupt it). With a last period T, starts after it are worth nothing. With a receding horizon
     each start is worth what it was when it was made. With the independent clock a request counts
-    as started in the period in which its first token was done.
+    as admitted in the period in which its first token was done.
     """
     delay = first_token_delay(batching)
     if options.period_s is None:
@@ -160,15 +160,15 @@ def collected_reward(
         arrival = _period_at(
             run.release_s if run.trace.arrival_s is None else run.trace.arrival_s, options.period_s
         )
-    started = start > 0
+    admitted = start > 0
     if not options.receding:
-        started &= start <= options.periods
+        admitted &= start <= options.periods
     shift = start - 1 if options.receding else np.zeros_like(start)
     rewards = reward(
         options.weights,
-        run.trace.decode_tokens[started],
-        (arrival - shift)[started],
-        start_period=(start - shift)[started],
+        run.trace.decode_tokens[admitted],
+        (arrival - shift)[admitted],
+        start_period=(start - shift)[admitted],
         periods=options.periods,
         t1=options.t1,
         t2=options.t2,

@@ -47,8 +47,8 @@ class SampledPeriod:
         Where the period's own prices begin.
     slots, kv_tokens
         Limits B and M of the workers, shape (G,).
-    started
-        (request, worker) pairs that the policy started.
+    admitted
+        (request, worker) pairs that the policy admitted.
     """
 
     period: int
@@ -59,7 +59,7 @@ class SampledPeriod:
     first_position: int
     slots: npt.NDArray[np.int64]
     kv_tokens: npt.NDArray[np.int64]
-    started: tuple[tuple[int, int], ...]
+    admitted: tuple[tuple[int, int], ...]
 
     def of_remaining(self, prices: Floats) -> Floats:
         """Return the part of prices, shape (G, P), that belongs to the remaining periods."""
@@ -91,7 +91,7 @@ def sampled_period(event: DecisionEvent, policy: BidPricePolicy) -> SampledPerio
         first_position=problem.period - 1 if absolute else 0,
         slots=workers.slots,
         kv_tokens=workers.kv_tokens,
-        started=tuple(pairs),
+        admitted=tuple(pairs),
     )
 
 

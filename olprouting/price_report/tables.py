@@ -61,16 +61,16 @@ def price_findings(report: PriceReport) -> tuple[str, ...]:
     return (*found, *_times(report.runs))
 
 
-def never_started(report: PriceReport) -> tuple[str, ...]:
-    """Return in a line how many requests each policy never started, if there are any."""
-    counts = [f"{run.policy} {run.never_started}" for run in report.runs if run.never_started]
+def never_admitted(report: PriceReport) -> tuple[str, ...]:
+    """Return in a line how many requests each policy never admitted, if there are any."""
+    counts = [f"{run.policy} {run.never_admitted}" for run in report.runs if run.never_admitted]
     if not counts:
         return ()
     period = report.settings["period"]
     fixed = period["last_period"] == "fixed"
     cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
     return (
-        f"never started, of {report.settings['requests']} requests: {', '.join(counts)}{cause}",
+        f"never admitted, of {report.settings['requests']} requests: {', '.join(counts)}{cause}",
     )
 
 
@@ -97,11 +97,11 @@ def runs_table(runs: Sequence[RunOutcome]) -> Table:
             "tok/p.": [text_of(run.tokens_per_period, ".1f") for run in runs],
             "tok/s": [f"{run.throughput_tokens_per_s:,.0f}" for run in runs],
             "unfin.": [f"{run.unfinished}{'*' if run.censored else ''}" for run in runs],
-            "never": [str(run.never_started) for run in runs],
+            "never": [str(run.never_admitted) for run in runs],
             "preempt": [str(run.preemptions) for run in runs],
             **_rejected(runs),
         },
-        "sat.: first token within t2; * latencies lack these; never: never started",
+        "sat.: first token within t2; * latencies lack these; never: never admitted",
     )
 
 

@@ -97,16 +97,16 @@ def admit_in_order(
                 shuffle(pairs, begin, end, rng)
                 begin = end
     workers = len(slots)
-    started = np.zeros(len(active), np.bool_)
+    admitted = np.zeros(len(active), np.bool_)
     count = 0
     for pair in pairs:
         j, g = pair // workers, pair % workers
-        if started[j] or not fits(active[j], tokens[j], slots[g], kv_tokens[g]):
+        if admitted[j] or not fits(active[j], tokens[j], slots[g], kv_tokens[g]):
             continue
         for i in range(min(active[j], slots.shape[1])):
             slots[g, i] -= 1
             kv_tokens[g, i] -= tokens[j] + i
-        started[j] = True
+        admitted[j] = True
         request[count], worker[count] = j, g
         count += 1
     return count

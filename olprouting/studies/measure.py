@@ -102,7 +102,7 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
     if clock == Clock.BARRIER or options.period.period_s is not None:
         batching = arguments.get("batching", "decode")
         outcome = RunOutcome.of(run, options.period, batching, [], [])
-        row |= {n: getattr(outcome, n) for n in ("reward", "satisfaction", "never_started")}
+        row |= {n: getattr(outcome, n) for n in ("reward", "satisfaction", "never_admitted")}
     tables: dict[str, Rows] = {CELLS: [row], TIMING: [{"run_s": run.wall_s}]}
     if run.series is not None:
         tables[SERIES] = _plain(run.series_frame())

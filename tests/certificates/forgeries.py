@@ -144,8 +144,8 @@ def period_forgeries(saved: Document, problem: PeriodProblem) -> Iterator[Forger
             yield f"value and bound {shift}, no prices", restated(saved, **unpriced)
     for name, wrong in (("rows_in_full", 1), ("clipped", 1), ("period", 9)):
         yield name, restated(saved, **{name: wrong})
-    started = [j for j, row in enumerate(result["x"] or []) if sum(row) > 0 and reward_of[j] > 0]
-    for j in started:
+    admitted = [j for j, row in enumerate(result["x"] or []) if sum(row) > 0 and reward_of[j] > 0]
+    for j in admitted:
         x = copy.deepcopy(result["x"])
         x[j] = [0.0] * len(x[j])
         less = value - reward_of[j] * sum(result["x"][j])

@@ -160,7 +160,7 @@ def test_a_maximal_policy_must_admit_all() -> None:
 
 
 def test_a_run_ends_with_its_last_period() -> None:
-    """Six periods: A runs in 1..3, B in 4..6 of its 9, C was released in 5 and never started.
+    """Six periods: A runs in 1..3, B in 4..6 of its 9, C was released in 5 and never admitted.
 
     D would come in period 7: it is unfinished, but has not arrived.
     """

@@ -75,13 +75,13 @@ def test_each_kind_of_fault_is_found() -> None:
 
     assert "exceeds its slots by 1 in period 1" in faults(x + 1 / 40, batch, memory)
     assert "x is negative" in faults(x - 0.5, batch, memory)
-    assert "started more than once" in faults(3 * x, batch, memory)
+    assert "admitted more than once" in faults(3 * x, batch, memory)
     assert "finite" in faults(x * np.nan, batch, memory)
     assert "finite" in faults(x[:3], batch, memory)
     assert "token price is negative" in faults(x, batch, -memory)
     # unused capacity with a price; waiting requests with an option value; a start at a loss
     assert "unused capacity has a price" in faults(0 * x, batch, memory)
-    assert "is not started" in faults(x, 0 * batch, memory)
+    assert "is not admitted" in faults(x, 0 * batch, memory)
     assert "not at its best margin" in faults(x, 3 * batch, memory)
     assert "strong duality" in faults(x, 0 * batch, 0 * memory)
 

@@ -23,12 +23,12 @@ Residuals of periods 1..6:
 
 LP. Three rows bind: the tokens of worker 0 in period 2, 6 A0 + 4 B0 + 5 C0 <= 8; the slot of
 worker 1 in period 1, A1 + B1 + C1 <= 1; the tokens of worker 1 in period 3, 7 A1 + 6 C1 <= 2. With
-B and C started in full and C1 = 0:
+B and C admitted in full and C1 = 0:
 
     A1 = 2/7, B1 = 5/7, B0 = 2/7, C0 = 1, A0 = (8 - 5 - 8/7) / 6 = 13/42
     value = 17 (13/42 + 2/7) + 16 + 16 = 1769/42
 
-Prices. A is not started in full, so that y_A = 0. Of the columns that are started:
+Prices. A is not admitted in full, so that y_A = 0. Of the columns that are admitted:
 
     A0   17 = 6 p           p = 17/6    tokens of worker 0 in period 2
     C0   y_C = 16 - 5 p     y_C = 11/6

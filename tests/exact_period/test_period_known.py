@@ -158,7 +158,7 @@ def test_integer_prices_say_where_they_come_from(solver: str) -> None:
     assert (relaxed.prices.batch[0, 0], relaxed.prices.memory[0, 0]) == pytest.approx((2, 0.5))
     fixed = solve(problem, formulation="integer", solver=solver, prices="fixed-integers")
     assert fixed.prices.source == "fixed-integers"
-    # ten started, no slot left: one more slot would take what one token buys of the best waiting
+    # ten admitted, no slot left: one more slot would take what one token buys of the best waiting
     assert fixed.prices.batch[0, 0] + fixed.prices.memory[0, 0] > 0
     assert fixed.value == pytest.approx(44)
 

@@ -26,7 +26,7 @@ def test_lp_prices_prove_the_lp_value(problem: PeriodProblem) -> None:
     assert result.x is not None
     check = check_period(problem, result.x, result.prices.batch, result.prices.memory, 1e-7)
     assert check.faults == ()
-    slacknesses = check.slack_cost + check.unstarted_value + check.started_loss
+    slacknesses = check.slack_cost + check.unadmitted_value + check.admitted_loss
     assert slacknesses == pytest.approx(check.gap, abs=1e-7 * (1 + abs(check.bound)))
 
 

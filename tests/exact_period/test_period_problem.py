@@ -48,7 +48,7 @@ def test_inclusive_thresholds_count_equality() -> None:
 
 
 def test_the_reward_is_cut_at_the_last_period() -> None:
-    # started at T: one token at most; nothing negative from (T-(k+o-1))+
+    # admitted at T: one token at most; nothing negative from (T-(k+o-1))+
     only_tokens = SloWeights(1, 1, 0, 0, 0, 0)
     options: dict[str, Any] = {"periods": 10, "t1": 0, "t2": 0}
     assert reward(only_tokens, 50, 0, start_period=10, **options) == 1

@@ -45,7 +45,7 @@ def test_no_policy_collects_more_than_the_bound(trace, cluster, result, name) ->
     ratio = certified_ratio(run, result)
     assert 0 < ratio.ratio <= 1
     assert ratio.preempted == int((run.preemptions > 0).sum())
-    assert ratio.started + ratio.preempted <= len(trace)
+    assert ratio.admitted + ratio.preempted <= len(trace)
 
 
 def test_a_run_of_another_problem_has_no_ratio(trace, cluster, result) -> None:
@@ -108,7 +108,7 @@ def test_a_tampered_result_is_refused(result, tamper, complaint) -> None:
 def test_tables_figure_and_files(result, tmp_path) -> None:
     frame, history = result.to_frame(), result.history_frame()
     assert len(frame) == 40
-    assert (frame.start_period > 0).sum() == result.schedule.started
+    assert (frame.start_period > 0).sum() == result.schedule.admitted
     assert history.bound.is_monotonic_decreasing
     assert history.value.is_monotonic_increasing
     assert [line.get_label() for line in result.plot().get_lines()] == ["bound", "schedule"]

@@ -305,8 +305,8 @@ def test_known_starts_still_to_come_fall_with_every_start():
         periods=60,
         on_decision=lambda e: seen.append((policy.last.sample.slot_factor, len(e.position))),
     )
-    started = np.concatenate([[0], np.cumsum([number for _, number in seen])[:-1]])
-    np.testing.assert_allclose([factor for factor, _ in seen], 1 / (30 - started))
+    admitted = np.concatenate([[0], np.cumsum([number for _, number in seen])[:-1]])
+    np.testing.assert_allclose([factor for factor, _ in seen], 1 / (30 - admitted))
 
 
 def test_a_rate_that_jumps_drops_old_history():

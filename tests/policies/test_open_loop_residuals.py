@@ -34,7 +34,7 @@ def planner(residuals, name="lp-rounding", last_period="fixed", periods=8):
 
 
 def seen(residuals, forecast, last_period="fixed"):
-    """Slots and KV tokens left from period 3 on: A (3 prompt tokens) started in 1, B comes in 3."""
+    """Slots and KV tokens left from period 3 on: A (prompt 3) is admitted in 1, B comes in 3."""
     trace = Trace([3, 4], [4, 1], release_iteration=[1, 3])
     cluster = Cluster([2], kv_tokens=[20], step_time=StepTime(1.0, 0.0))
     policy, found = planner(residuals, last_period=last_period), {}

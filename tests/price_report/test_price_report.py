@@ -138,9 +138,9 @@ def definition(sample, batch, memory):
 def test_the_reward_of_a_sampled_period_is_that_of_its_starts(judged):
     for period, record, _ in judged:
         problem = period.problem
-        starts = [term_by_term(problem, j) for j, _ in period.started]
+        starts = [term_by_term(problem, j) for j, _ in period.admitted]
         assert record.reward_subgradient == pytest.approx(sum(starts))
-        assert record.reward_subgradient == reward_of(problem, list(period.started))
+        assert record.reward_subgradient == reward_of(problem, list(period.admitted))
 
 
 def term_by_term(problem, j):

@@ -36,9 +36,9 @@ class PeriodCheck:
         Reward of x, and the prices' upper bound on every reward.
     slack_cost
         Sum of price times unused capacity: 0 at an optimum.
-    unstarted_value
-        Sum of option value times unstarted share: 0 at an optimum.
-    started_loss
+    unadmitted_value
+        Sum of option value times unadmitted share: 0 at an optimum.
+    admitted_loss
         Sum over starts of x times how far the margin lies below the option value: 0 at an optimum.
     faults
         What is wrong, in words; empty if nothing is.
@@ -47,8 +47,8 @@ class PeriodCheck:
     value: float
     bound: float
     slack_cost: float
-    unstarted_value: float
-    started_loss: float
+    unadmitted_value: float
+    admitted_loss: float
     faults: tuple[str, ...]
 
     @property
@@ -67,7 +67,7 @@ def check_period(
     problem
         The problem.
     x
-        Share of each request started on each worker, shape (J, G).
+        Share of each request admitted on each worker, shape (J, G).
     batch, memory
         Prices of slots and of KV tokens, shape (G, T-k+1).
     tolerance
@@ -85,18 +85,18 @@ def check_period(
     slack_cost = float(
         (batch * (problem.slots - slots)).sum() + (memory * (problem.kv_tokens - tokens)).sum()
     )
-    unstarted = float(option_values @ (1 - x.sum(axis=1)))
+    unadmitted = float(option_values @ (1 - x.sum(axis=1)))
     loss = float((x * (option_values[:, None] - margins)).sum())
     value, bound = value_of(problem, x), value_bound(problem, batch, memory)
     scale = max(abs(bound), float(problem.rewards.max(initial=0.0)))
     terms = {
         "unused capacity has a price (complementary slackness)": slack_cost,
-        "a request with an option value is not started (complementary slackness)": unstarted,
+        "a request with an option value is not admitted (complementary slackness)": unadmitted,
         "a start is not at its best margin (complementary slackness)": loss,
         "value and bound differ (strong duality)": bound - value,
     }
     faults += [f"{what}: {by:.3g}" for what, by in terms.items() if abs(by) > tolerance * scale]
-    return PeriodCheck(value, bound, slack_cost, unstarted, loss, tuple(faults))
+    return PeriodCheck(value, bound, slack_cost, unadmitted, loss, tuple(faults))
 
 
 def primal_faults(
@@ -109,7 +109,7 @@ def primal_faults(
     if (x < -tolerance).any():
         faults.append(f"x is negative: {x.min():.3g}")
     if (x.sum(axis=1) > 1 + tolerance).any():
-        faults.append(f"request {int(x.sum(axis=1).argmax())} is started more than once")
+        faults.append(f"request {int(x.sum(axis=1).argmax())} is admitted more than once")
     for name, use, capacity in zip(
         ("slots", "KV tokens"), used(problem, x), (problem.slots, problem.kv_tokens), strict=True
     ):

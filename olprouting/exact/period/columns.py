@@ -128,7 +128,7 @@ def binding_rows(residual: Ints, last_active: Ints) -> Ints:
     residual
         One worker's residual slots or tokens in each remaining period, shape (T-k+1,).
     last_active
-        Offset of each waiting request's last active period if started now, shape (J,).
+        Offset of each waiting request's last active period if admitted now, shape (J,).
     """
     if len(last_active) == 0:
         return np.zeros(0, dtype=np.int64)
@@ -142,7 +142,7 @@ def binding_rows(residual: Ints, last_active: Ints) -> Ints:
 def _usage_by_period(problem: PeriodProblem) -> tuple[sp.csr_array, sp.csr_array]:
     """Return slots and KV tokens that each request uses in each remaining period, (T-k+1, J).
 
-    A request started now is active from the first remaining period on, and its tokens grow by
+    A request admitted now is active from the first remaining period on, and its tokens grow by
     one per period.
     """
     active = problem.active_remaining

@@ -295,7 +295,7 @@ def _subset(problem: PeriodProblem, kept: npt.NDArray[np.bool_]) -> PeriodProble
 
 
 def _spread(result: PeriodResult, kept: npt.NDArray[np.bool_]) -> PeriodResult:
-    """Return a result for some requests as one for all: the others are not started."""
+    """Return a result for some requests as one for all: the others are not admitted."""
     if kept.all():
         return result
     if result.x is not None:

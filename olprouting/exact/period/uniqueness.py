@@ -1,7 +1,7 @@
 """Whether a period's prices are the only optimal ones.
 
 Prices are optimal if and only if they are feasible for the dual and complementary to an optimal x:
-a resource with capacity to spare costs nothing, a request with some share unstarted has option
+a resource with capacity to spare costs nothing, a request with some share unadmitted has option
 value 0, and a start that is made has exactly its option value as margin. That leaves a polyhedron.
 A linear function with random coefficients is constant on it only if it is a single point (with
 probability 1), so that its least and greatest value tell. The polyhedron is that of the program as
@@ -53,24 +53,24 @@ def prices_unique(problem: PeriodProblem, x: Floats) -> bool | None:
     tight = use >= capacity - TIGHT * np.maximum(capacity, 1)
     if not tight.any():
         return True  # all prices are 0
-    all_started = x.sum(axis=1) >= 1 - TIGHT
+    all_admitted = x.sum(axis=1) >= 1 - TIGHT
     costs = program.usage[np.flatnonzero(tight)].T
-    option_values = sp.eye_array(problem.waiting, format="csr")[program.request][:, all_started]
+    option_values = sp.eye_array(problem.waiting, format="csr")[program.request][:, all_admitted]
     matrix = sp.csr_array(sp.hstack([costs, option_values]))
-    started = x.T.ravel() > TIGHT
+    admitted = x.T.ravel() > TIGHT
     direction = np.zeros(matrix.shape[1])
     direction[: int(tight.sum())] = np.random.default_rng(0).uniform(1, 2, int(tight.sum()))
-    return _is_constant(direction, matrix, program.rewards, started)
+    return _is_constant(direction, matrix, program.rewards, admitted)
 
 
 def _is_constant(
-    direction: Floats, matrix: sp.csr_array, rewards: Floats, started: npt.NDArray[np.bool_]
+    direction: Floats, matrix: sp.csr_array, rewards: Floats, admitted: npt.NDArray[np.bool_]
 ) -> bool | None:
-    """Whether `direction` is constant on {z >= 0, matrix z >= rewards, = where started}."""
+    """Whether `direction` is constant on {z >= 0, matrix z >= rewards, = where admitted}."""
     from scipy import optimize
 
     linprog: Any = optimize.linprog  # its stubs do not know that it takes sparse matrices
-    equal, at_least = np.flatnonzero(started), np.flatnonzero(~started)
+    equal, at_least = np.flatnonzero(admitted), np.flatnonzero(~admitted)
     ends = []
     for sign in (1, -1):
         solved = linprog(

@@ -28,7 +28,7 @@ FACTORS = (1.0, 1.5, 3.0, 6.0, 12.0, 25.0, 50.0, 150.0, 1e3, 1e5)
 """Of the rates, evenly spaced over a pass; between them, and between temperatures, geometric."""
 
 TEMPERATURES = (3e-3, 2.5e-3, 2e-3, 2e-3, 2e-3, 2e-3, 2e-3, 2e-3, 1e-3, 4e-4)
-"""In mean rewards of a started request."""
+"""In mean rewards of a admitted request."""
 
 LEAST_LEVEL = 0.1
 """Room is worth at least so much of what it is on average."""
@@ -97,7 +97,7 @@ class Annealing:
         wishes, block
             As `neighbourhood_kernels.list_wishes` filled them.
         mean_reward
-            Of a started request: the unit of temperatures.
+            Of a admitted request: the unit of temperatures.
         share
             How much of the pass is done, 1 at its end, given the number of proposals so far.
         """

@@ -196,7 +196,7 @@ def moved(
     slack: float,
     rng: np.random.Generator,
 ) -> None:
-    """Propose another moment, another worker, or both for request j, which has started."""
+    """Propose another moment, another worker, or both for request j, which has admitted."""
     g, k = soft.worker[j], soft.start[j]
     h = int(rng.random() * len(soft.kind))
     p = k
@@ -232,7 +232,7 @@ def swapped(
 ) -> None:
     """Propose that i starts in place of j, about when j did or so that it ends when j did.
 
-    If i has started on another worker, j takes its place there.
+    If i has admitted on another worker, j takes its place there.
     """
     g, k, h, p = soft.worker[j], soft.start[j], soft.worker[i], soft.start[i]
     if h == g:

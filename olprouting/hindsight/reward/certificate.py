@@ -3,7 +3,7 @@
 By weak duality, for all prices p >= 0 of slots and KV tokens per class c and period k,
 
     UB(p) = sum_(c,k) n_c * (B_c * p_bat[c,k] + M_c * p_mem[c,k])
-          + sum_j max(0, max_(c,k) r[j,k] - price of what j uses on c when started at k)
+          + sum_j max(0, max_(c,k) r[j,k] - price of what j uses on c when admitted at k)
 
 is at least the reward of any schedule: k runs over the starts at which j fits a worker of class c
 alone. The bound holds for every p, so that prices may be rounded: here to multiples of a unit

@@ -58,11 +58,11 @@ def schedule_fault(problem: HindsightProblem, schedule: Schedule) -> str | None:
 
 def exact_value(problem: HindsightProblem, schedule: Schedule) -> Fraction:
     """Return the reward of all starts, exactly, for weights that are what their doubles are."""
-    started = schedule.start_period > 0
-    first_token = schedule.start_period[started] + problem.delay
+    admitted = schedule.start_period > 0
+    first_token = schedule.start_period[admitted] + problem.delay
     terms = reward_terms(
-        problem.decode_tokens[started],
-        problem.arrival_period[started],
+        problem.decode_tokens[admitted],
+        problem.arrival_period[admitted],
         first_token,
         problem.periods,
         *problem.latency_limits,

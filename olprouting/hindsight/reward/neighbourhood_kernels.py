@@ -1,6 +1,6 @@
 """Compiled large neighbourhood search: take some requests of a schedule out, put them back better.
 
-A round costs what its neighbourhood does, not what the trace does: started requests are found
+A round costs what its neighbourhood does, not what the trace does: admitted requests are found
 through an index by period, others through lists of those that the dual would start at about that
 time, and a round ends as soon as it can no longer gain.
 """
@@ -99,7 +99,7 @@ def sort_by_rank(rank: Floats, size: int, order: Ints) -> None:
 
 @compiled
 def index_starts(start: Ints, first: Ints) -> Ints:
-    """Return the started requests in order of their starts; those at k are first[k]..first[k+1]-1.
+    """Return the admitted requests in order of their starts; those at k are first[k]..first[k+1]-1.
 
     `first` is filled, shape (T+1,).
     """
@@ -196,7 +196,7 @@ def improve(
     """Take some requests out and put them back, `rounds` times; return the gain in reward, >= 0.
 
     The new order is by `key` and noise, at random, or by size, smallest or largest first. Requests
-    are put back in their stretch or a little later; where that fails, one that started after it
+    are put back in their stretch or a little later; where that fails, one that admitted after it
     returns to its place, if that is still free.
 
     Parameters

@@ -36,7 +36,7 @@ MAX_TOKENS = 2**40
 class HindsightProblem:
     """Which requests to start when and where, all arrivals and lengths known.
 
-    A request started at period k on a worker is active, and holds KV tokens, as
+    A request admitted at period k on a worker is active, and holds KV tokens, as
     `olprouting.instances.request_curves` says, up to period T; what it does later binds nobody.
 
     Parameters

@@ -26,7 +26,7 @@ class CertifiedRatio:
         Name of the policy.
     reward
         Reward of the starts that count: those that were never preempted.
-    started
+    admitted
         How many they are.
     preempted
         Requests that were preempted and do not count: what they used is not one start's use, so
@@ -38,7 +38,7 @@ class CertifiedRatio:
 
     policy: str
     reward: float
-    started: int
+    admitted: int
     preempted: int
     ratio: float | None
 
@@ -66,8 +66,8 @@ def certified_ratio(run: SimulationResult, hindsight: HindsightResult) -> Certif
     )
     if not all(np.array_equal(ours, theirs) for ours, theirs in same if ours is not None):
         raise InputError(f"{run.policy}: the run is of other requests than the hindsight bound")
-    started = (run.admission_iteration > 0) & (run.admission_iteration <= problem.periods)
-    counts = started & (run.preemptions == 0) & ~run.rejected
+    admitted = (run.admission_iteration > 0) & (run.admission_iteration <= problem.periods)
+    counts = admitted & (run.preemptions == 0) & ~run.rejected
     schedule = Schedule(
         np.where(counts, run.worker, -1), np.where(counts, run.admission_iteration, -1)
     )
@@ -78,7 +78,7 @@ def certified_ratio(run: SimulationResult, hindsight: HindsightResult) -> Certif
     return CertifiedRatio(
         policy=run.policy,
         reward=float(reward),
-        started=schedule.started,
-        preempted=int((started & (run.preemptions > 0)).sum()),
+        admitted=schedule.admitted,
+        preempted=int((admitted & (run.preemptions > 0)).sum()),
         ratio=float(reward) / hindsight.bound if hindsight.bound > 0 else None,
     )

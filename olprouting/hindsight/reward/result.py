@@ -145,7 +145,7 @@ class HindsightResult:
         """Return the result as aligned lines."""
         return aligned(
             {
-                "requests": f"{len(self.problem):,}, {self.schedule.started:,} started",
+                "requests": f"{len(self.problem):,}, {self.schedule.admitted:,} admitted",
                 "bound": f"{self.bound:,.6f}",
                 "schedule": f"{self.value:,.6f}, every worker and period added up again",
                 "gap": f"{self.gap:.4%}",

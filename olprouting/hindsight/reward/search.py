@@ -127,11 +127,11 @@ class ScheduleSearch:
             As in `Annealing.run`.
         """
         best = self._state
-        started = int((best.start >= 0).sum())
-        if not started:
+        admitted = int((best.start >= 0).sum())
+        if not admitted:
             return
         soft = Annealing(self._problem, self._starts, prices, best.worker, best.start)
-        mean_reward = self.value / started
+        mean_reward = self.value / admitted
         yield from soft.run(self._wishes, self._block, mean_reward, share, self._rng)
         slots, room = self._empty()
         value, worker, start = soft.settled(slots, room)

@@ -1,4 +1,4 @@
-"""Requests that no policy ever started are counted apart from those that did not finish."""
+"""Requests that no policy ever admitted are counted apart from those that did not finish."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def report():
 
 def test_a_request_that_runs_at_the_end_is_unfinished_but_was_started(report):
     run = next(run for run in report.runs if run.policy == "round-robin")
-    assert (run.finished, run.unfinished, run.never_started) == (1, 2, 1)
+    assert (run.finished, run.unfinished, run.never_admitted) == (1, 2, 1)
     document = report.to_document()
-    assert [row["never_started"] for row in document["runs"]] == list(
-        report.to_frame().never_started
+    assert [row["never_admitted"] for row in document["runs"]] == list(
+        report.to_frame().never_admitted
     )
 
 
@@ -32,5 +32,5 @@ def test_one_line_on_stderr_names_every_policy(report, capsys):
     show_report(report, as_json=True)
     shown = capsys.readouterr()
     assert shown.err.count("\n") == 1
-    assert shown.err.startswith("WARNING: never started, of 3 requests: bid-price ")
+    assert shown.err.startswith("WARNING: never admitted, of 3 requests: bid-price ")
     assert "round-robin 1; nobody is admitted past T=5" in shown.err
