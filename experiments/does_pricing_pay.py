@@ -17,9 +17,9 @@ import typer
 from priced_workers import PricedWorkers
 
 import olprouting as olp
+from olprouting.intervals import t_interval
 from olprouting.price_report import RunOutcome, require_equal_limits
 from olprouting.prices import ClippedRewardsWarning
-from olprouting.studies.summary import t_interval
 from olprouting.traces import poisson_by_period
 
 if TYPE_CHECKING:

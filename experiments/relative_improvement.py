@@ -10,8 +10,9 @@ import pandas as pd
 import typer
 
 from olprouting.errors import InputError, unknown_name
+from olprouting.intervals import t_interval
 from olprouting.studies import Results
-from olprouting.studies.summary import LARGER_IS_BETTER, group_columns, metrics_of, t_interval
+from olprouting.studies.summary import LARGER_IS_BETTER, group_columns, metrics_of
 from olprouting.studies.tables import to_markdown, wide
 
 if TYPE_CHECKING:

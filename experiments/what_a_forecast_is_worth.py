@@ -15,8 +15,8 @@ import pandas as pd
 import typer
 
 import olprouting as olp
+from olprouting.intervals import t_interval
 from olprouting.plots.axes import axes_or_new, labelled
-from olprouting.studies.summary import t_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -30,6 +30,7 @@ RequestsReleased = Annotated[
 Projecting = Annotated[ProjectionOptions, take("projection", "refresh")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+DetailsOption = Annotated[bool, typer.Option("--details", help="Print all tables there are.")]
 FolderOption = Annotated[
     Path | None,
     typer.Option("--out", help="Folder for tables and figures.", show_default=False),

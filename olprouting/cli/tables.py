@@ -36,8 +36,8 @@ def read_table(path: Path) -> pd.DataFrame:
         raise InputError(f"{path}: cannot read the table: {error}") from None
 
 
-def show_report(report: Report, *, as_json: bool) -> None:
-    """Print what a question found: tables and findings on stdout, notes on stderr.
+def show_report(report: Report, *, as_json: bool, details: bool = False) -> None:
+    """Print what a question found: findings and tables on stdout, notes on stderr.
 
     Parameters
     ----------
@@ -45,22 +45,25 @@ def show_report(report: Report, *, as_json: bool) -> None:
         The report.
     as_json
         Whether its document is printed instead.
+    details
+        Whether tables of details are printed too.
     """
     if as_json:
         typer.echo(json.dumps(report.to_document()))
     else:
-        _print_report(report)
+        _print_report(report, details=details)
     for warning in report.warnings():
         typer.secho(f"WARNING: {warning}", err=True, bold=True)
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: Report, *, details: bool) -> None:
     if heading := report.heading():
         typer.echo(heading)
-    for table in report.tables():
-        print_table(table.title, table.labels, table.columns, table.caption)
     for finding in report.findings():
         typer.echo(finding)
+    for table in report.tables():
+        if details or not table.detail:
+            print_table(table.title, table.labels, table.columns, table.caption)
     for note in report.notes():
         typer.echo(f"note: {note}", err=True)
     if report.interrupted:

@@ -32,12 +32,15 @@ class Table:
         Above and below it.
     labels, columns
         Cells by heading: what a row is about, and what is said of it.
+    detail
+        Whether it is for those who ask for details.
     """
 
     title: str
     labels: Mapping[str, Sequence[str]]
     columns: Mapping[str, Sequence[str]]
     caption: str = ""
+    detail: bool = False
 
     def to_html(self) -> str:
         """Return it in HTML, its text escaped."""
@@ -99,7 +102,7 @@ class Report(ABC):
         return {}
 
     def findings(self) -> tuple[str, ...]:
-        """Return what was found, in words."""
+        """Return what was found: one to three sentences, numbers with their intervals."""
         return ()
 
     def notes(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from olprouting.errors import unknown_name
+from olprouting.intervals import t_interval
 from olprouting.price_report import METRICS, non_dominated
 from olprouting.studies.grid import points_of
 from olprouting.studies.outcome import CELLS
@@ -15,7 +16,6 @@ from olprouting.studies.parameters import Kind
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    import numpy.typing as npt
     import pandas as pd
 
     from olprouting.studies.outputs import Outputs
@@ -130,20 +130,6 @@ def summarise(
             )
     columns = [*by, "metric", "seeds", "mean", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def t_interval(values: npt.NDArray[np.float64], confidence: float) -> tuple[float, float, float]:
-    """Return the mean of `values` and Student's t interval, NaN where there is none."""
-    from scipy import stats
-
-    if not len(values):
-        return float("nan"), float("nan"), float("nan")
-    mean = float(values.mean())
-    if len(values) < 2:
-        return mean, float("nan"), float("nan")
-    half = float(stats.t.ppf((1 + confidence) / 2, len(values) - 1)) * float(values.std(ddof=1))
-    half /= len(values) ** 0.5
-    return mean, mean - half, mean + half
 
 
 def front(frame: pd.DataFrame, by: Sequence[str], metrics: tuple[str, str]) -> pd.DataFrame:

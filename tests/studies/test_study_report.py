@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import base64
-import math
 import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from study_files import SMALL, write
 
 from olprouting.errors import InputError
 from olprouting.studies import Results, read_study, run_study, study_report
 from olprouting.studies.outcome import CELLS
-from olprouting.studies.summary import front, performance_ratios, summarise, t_interval
+from olprouting.studies.summary import front, performance_ratios, summarise
 from olprouting.studies.tables import to_latex, to_markdown, wide
 
 if TYPE_CHECKING:
@@ -74,15 +70,6 @@ def prices(tmp_path_factory) -> Path:
     return folder / "out"
 
 
-def test_intervals_are_students_t():
-    mean, low, high = t_interval(np.array([1.0, 3.0]), 0.95)  # t(0.975, 1) = 12.7062
-    assert (mean, low, high) == pytest.approx((2, 2 - 12.7062, 2 + 12.7062), abs=1e-4)
-    mean, low, high = t_interval(np.array([5.0]), 0.95)
-    assert mean == 5
-    assert math.isnan(low)
-    assert math.isnan(high)
-
-
 def test_missing_values_are_not_counted():
     frame = pd.DataFrame({"policy": ["a"] * 3, "x": [1.0, None, 3.0]})
     (row,) = summarise(frame, ["policy"], ["x"], 0.9).to_dict("records")
@@ -107,12 +94,6 @@ def test_ratios_are_over_the_best_policy_of_the_same_grid_point_and_seed(reporte
     values = first.set_index("policy").mean_imbalance_tokens
     expected = values / values.min()
     assert ratios.iloc[0].to_dict() == pytest.approx(expected.to_dict())
-
-
-@given(st.lists(st.floats(1e-6, 1e6), min_size=2, max_size=8))
-def test_an_interval_contains_its_mean(values):
-    mean, low, high = t_interval(np.array(values), 0.95)
-    assert low <= mean <= high
 
 
 def test_tables_hold_means_and_half_widths_in_three_formats(reported):
