@@ -48,7 +48,7 @@ def test_tables_say_what_the_metrics_say(report):
 
 
 def test_a_run_without_a_barrier_says_nothing_of_one():
-    """Catches a mean imbalance of None in a table, and a Gantt over iterations that are no one's."""
+    """Catches a mean imbalance of None in a table, and a Gantt over nobody's iterations."""
     report = RunReport(result=run(clock="independent", series_every=1))
     assert not any("Imbalance" in table.title for table in report.tables())
     assert not any("barrier" in finding for finding in report.findings())
