@@ -95,7 +95,7 @@ def solve(
         if as_json:
             typer.echo(period.to_json())
         else:
-            print_period(period)
+            print_period(problem, period)
         saving.end(_error(period), interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
     _refuse("form", form, file, "a decision; it takes --formulation")

@@ -98,7 +98,8 @@ def test_a_code_page_that_lacks_a_character_is_no_traceback(tmp_path):
     """Catches an error at the first name that the terminal cannot show."""
     law = tmp_path / "größe.csv"
     law.write_text("size,probability\n5,0.5\n7,0.5\n")
-    process = command("theory", "--prompt-law", str(law), PYTHONIOENCODING="ascii", COLUMNS="400")
+    arguments = ["theory", "--prompt-law", str(law), "--details"]
+    process = command(*arguments, PYTHONIOENCODING="ascii", COLUMNS="400")
     shown, errors = finish(process)
     assert process.returncode == 0, errors
     assert "gr\\xf6\\xdfe" in shown
