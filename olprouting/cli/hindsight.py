@@ -160,6 +160,7 @@ def hindsight(
                 interrupted = True
         report = replace(report, runs=tuple(runs), failures=tuple(failures.messages))
         if folder is not None and runs:
+            advance("write", 0, 1)
             saving.save(lambda: report.write(folder))
     if as_json:
         typer.echo(json.dumps(report.results()))

@@ -76,6 +76,7 @@ def least_imbalance(
             failures=tuple(failures.messages),
         )
         if folder is not None:
+            advance("write", 0, 1)
             saving.save(lambda: report.write(folder))
     if as_json:
         typer.echo(json.dumps(report.results()))

@@ -119,7 +119,7 @@ def simulate(
                 kv=kv,
                 seed=seed,
                 series_every=None if series is None and folder is None else every,
-                on_progress=lambda done, total: advance(made.name, done, total),
+                on_progress=lambda done, total: advance(f"run {made.name}", done, total),
             )
     except PolicyError as error:
         if series is None and requests_out is None and folder is None:
@@ -151,6 +151,8 @@ def simulate(
     if requests_out is not None:
         saving.save(lambda: [write_table(result.to_frame(), requests_out)])
     if folder is not None:
-        saving.save(lambda: report.write(folder))
+        with progress_bar() as advance:
+            advance("write", 0, 1)
+            saving.save(lambda: report.write(folder))
     show_report(report, as_json=as_json, details=details)
     saving.end(interrupted=result.interrupted)
