@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from olprouting.files import Draw
 
 STYLE: Final[Any] = {
+    "axes.axisbelow": True,
     "axes.grid": True,
     "axes.labelsize": 9,
     "axes.spines.right": False,
