@@ -37,7 +37,7 @@ def written(tmp_path_factory):
 
 def test_tables_fit_a_terminal_and_files_are_written(written):
     done, out = written
-    for name in ("bid-price", "round-robin", "jsq", "random", "power-of-two", "exact prices"):
+    for name in ("bid-price", "prices-0", "round-robin", "jsq", "random", "power-of-two"):
         assert name in done.stdout
     assert "…" not in done.stdout  # what Rich does to cells that do not fit 80 columns
     tables = {f"{t}.{s}" for t in _TABLES for s in ("csv", "parquet")}
@@ -49,7 +49,7 @@ def test_tables_fit_a_terminal_and_files_are_written(written):
     }
 
 
-_TABLES = ("runs", "periods", "prices", "convergence")
+_TABLES = ("runs", "requests", "periods", "prices", "convergence")
 
 
 def test_json_is_all_that_stands_on_stdout():
@@ -57,7 +57,7 @@ def test_json_is_all_that_stands_on_stdout():
         *SMALL, "--policies", "lp-rounding", "--weights", "1/135,1/400,1/400,1,1,1", "--json"
     )
     document = json.loads(done.stdout)
-    assert [row["policy"] for row in document["runs"]] == ["bid-price", "lp-rounding"]
+    assert [row["policy"] for row in document["runs"]] == ["bid-price", "prices-0", "lp-rounding"]
     assert document["settings"]["kv_tokens"] == [9000, 9000]
     assert document["settings"]["period"]["weights"]["alpha"] == pytest.approx(1 / 135)
     assert document["settings"]["forecast"] == "noisy:0.2"
