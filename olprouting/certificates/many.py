@@ -111,14 +111,14 @@ def write_certificates(
     path
         Where to; the suffix should be ``.jsonl``, by which `olprouting verify` knows such files.
     on_progress
-        Called with ("proving", decisions done, decisions in all).
+        Called with ("prove", decisions done, decisions in all).
     """
     with path.open("w+", encoding="utf-8") as file:
         try:
             for done, (decision, result, choice) in enumerate(solved, start=1):
                 file.write(json.dumps(certificate(decision, result) | {"choice": choice}) + "\n")
                 if on_progress is not None:
-                    on_progress("proving", done, len(solved))
+                    on_progress("prove", done, len(solved))
         finally:
             file.seek(0)
             file.write(json.dumps(listing(file.read().splitlines())) + "\n")
@@ -136,7 +136,7 @@ def verify_lines(
     source
         Where they came from, for messages.
     on_progress
-        Called with ("checking", lines done, lines in all).
+        Called with ("check", lines done, lines in all).
 
     Raises
     ------
@@ -158,7 +158,7 @@ def verify_lines(
         except DoesNotHoldError as error:
             failures.append((number, str(error)))
         if on_progress is not None:
-            on_progress("checking", number, len(lines))
+            on_progress("check", number, len(lines))
     return Findings(tuple(holding), tuple(failures), missing)
 
 

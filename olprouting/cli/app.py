@@ -14,7 +14,7 @@ from olprouting.cli.hindsight import hindsight
 from olprouting.cli.instances import instances_app
 from olprouting.cli.interrupts import exit_on_interrupt
 from olprouting.cli.prices import prices
-from olprouting.cli.progress import compilation_shown
+from olprouting.cli.progress import compilation_shown, never_silent
 from olprouting.cli.simulate import simulate
 from olprouting.cli.solve import solve
 from olprouting.cli.study import study_app
@@ -76,7 +76,7 @@ def main() -> None:
     Bad input, and what the system refuses, is one line on stderr and exit code 2; Ctrl-C ends with
     code 130.
     """
-    with exit_on_interrupt(), compilation_shown():
+    with exit_on_interrupt(), never_silent(), compilation_shown():
         try:
             app()
         except InputError as error:

@@ -12,7 +12,7 @@ from olprouting.cli import options as o
 from olprouting.cli.command import command, option, take
 from olprouting.cli.hindsight_imbalance import least_imbalance
 from olprouting.cli.saving import Saving, own_folder
-from olprouting.cli.tables import print_table
+from olprouting.cli.tables import show_report
 from olprouting.errors import Failures, InputError, unknown_name
 from olprouting.options import (
     ClusterOptions,
@@ -23,7 +23,8 @@ from olprouting.options import (
 )
 
 if TYPE_CHECKING:
-    from olprouting.hindsight import CertifiedRatio, HindsightResult
+    from olprouting.hindsight import HindsightResult
+    from olprouting.hindsight.reward.report import RatedRun
     from olprouting.instances import Cluster, Trace
     from olprouting.progress import OnProgress
 
@@ -84,6 +85,7 @@ def hindsight(
     search: Annotated[HindsightOptions, take("time_limit_s", "gap")],
     seed: o.SeedOption = 0,
     out: o.FolderOption = None,
+    details: o.DetailsOption = False,
     as_json: o.JsonOption = False,
 ) -> None:
     """Bound what any router could have achieved on a trace, show a run close to it, rate policies.
@@ -112,6 +114,7 @@ def hindsight(
             time_limit_s=search.time_limit_s,
             seed=seed,
             folder=None if out is None else own_folder(context, out),
+            details=details,
             as_json=as_json,
         )
         return
@@ -119,6 +122,7 @@ def hindsight(
     from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.engine.arguments import check_policy
     from olprouting.hindsight import hindsight as bound_and_schedule
+    from olprouting.hindsight.reward.report import HindsightReport
     from olprouting.instances import Cluster
     from olprouting.policies import make_policy
 
@@ -142,10 +146,11 @@ def hindsight(
             on_progress=advance,
         )
         saving, failures = Saving(), Failures()
-        if folder is not None:
-            saving.save(lambda: found.write(folder))
+        report = HindsightReport(found=found, settings=_settings(trace, cluster, period, seed))
+        if folder is not None:  # a policy may fail, or take long
+            saving.save(lambda: report.write(folder))
         interrupted = saving.interrupted or found.stop_reason == "interrupted"
-        runs: list[tuple[CertifiedRatio, float]] = []
+        runs: list[RatedRun] = []
         if not interrupted:
             try:
                 for name in names:
@@ -153,13 +158,32 @@ def hindsight(
                         runs.append(_rated(name, trace, cluster, options, found, seed, advance))
             except KeyboardInterrupt:
                 interrupted = True
+        report = replace(report, runs=tuple(runs), failures=tuple(failures.messages))
+        if folder is not None and runs:
+            advance("write", 0, 1)
+            saving.save(lambda: report.write(folder))
     if as_json:
-        typer.echo(json.dumps(_document(found, runs, failures)))
+        typer.echo(json.dumps(report.results()))
     else:
-        _print_result(found)
-        if runs:
-            _print_runs(runs)
+        show_report(report, as_json=False, details=details)
     saving.end(failures.messages, interrupted=interrupted)
+
+
+def _settings(trace: Trace, cluster: Cluster, period: PeriodOptions, seed: int) -> dict[str, Any]:
+    from olprouting.versions import versions
+
+    return {
+        "trace": trace.name,
+        "requests": len(trace),
+        "slots": cluster.slots.tolist(),
+        "kv_tokens": None if cluster.kv_tokens is None else cluster.kv_tokens.tolist(),
+        "weights": period.weights.to_document(),
+        "t1": period.t1,
+        "t2": period.t2,
+        "periods": period.periods,
+        "seed": seed,
+        "versions": versions(),
+    }
 
 
 def _refuse_given(context: typer.Context, parameters: tuple[str, ...]) -> None:
@@ -178,10 +202,11 @@ def _rated(
     found: HindsightResult,
     seed: int,
     advance: OnProgress,
-) -> tuple[CertifiedRatio, float]:
+) -> RatedRun:
     """Run a policy; return its certified ratio and the reward of all its starts."""
     from olprouting.engine import KvOptions, simulate
     from olprouting.hindsight import certified_ratio
+    from olprouting.hindsight.reward.report import RatedRun
     from olprouting.instances.request_curves import Batching
     from olprouting.policies import make_policy
     from olprouting.price_report import collected_reward
@@ -197,51 +222,6 @@ def _rated(
     )
     if run.interrupted:
         raise KeyboardInterrupt
-    return certified_ratio(run, found), collected_reward(run, options.period, Batching.DECODE)
-
-
-def _document(
-    found: HindsightResult, runs: list[tuple[CertifiedRatio, float]], failures: Failures
-) -> dict[str, Any]:
-    return {
-        "objective": "reward",
-        "trace": found.name,
-        "requests": len(found.problem),
-        "admitted": found.schedule.admitted,
-        "bound": found.bound,
-        "value": found.value,
-        "gap": found.gap,
-        "proven_by": found.proven_by,
-        "stop_reason": str(found.stop_reason),
-        "evaluations": found.evaluations,
-        "wall_s": found.wall_s,
-        "proof_s": found.proof_s,
-        "policies": [asdict(ratio) | {"reward_of_all_starts": reward} for ratio, reward in runs],
-        "failures": list(failures.messages),
-    }
-
-
-def _print_result(found: HindsightResult) -> None:
-    problem = found.problem
-    typer.echo(
-        f"{found.name}: {len(problem)} requests on {len(problem.slots)} workers x "
-        f"{problem.slots[0]} slots x {problem.kv_tokens[0]:,} KV tokens, T={problem.periods}"
-    )
-    typer.echo(found.summary())
-
-
-def _print_runs(runs: list[tuple[CertifiedRatio, float]]) -> None:
-    print_table(
-        "Policies against hindsight",
-        {"policy": [ratio.policy for ratio, _ in runs]},
-        {
-            "reward": [f"{reward:,.1f}" for _, reward in runs],
-            "counted": [f"{ratio.reward:,.1f}" for ratio, _ in runs],
-            "admitted": [str(ratio.admitted) for ratio, _ in runs],
-            "preempted": [str(ratio.preempted) for ratio, _ in runs],
-            "of the bound": [
-                "-" if ratio.ratio is None else f"{ratio.ratio:.2%}" for ratio, _ in runs
-            ],
-        },
-        "reward: of all starts; counted, and compared with the bound: of those never preempted",
-    )
+    ratio = certified_ratio(run, found)
+    collected = collected_reward(run, options.period, Batching.DECODE)
+    return RatedRun(**asdict(ratio), reward_of_all_starts=collected)

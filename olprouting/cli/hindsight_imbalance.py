@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from olprouting.cli.saving import Saving
-from olprouting.cli.tables import print_table
+from olprouting.cli.tables import show_report
 from olprouting.errors import Failures, InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from olprouting.engine import SimulationResult
-    from olprouting.hindsight import ImbalanceRatio, ImbalanceResult
     from olprouting.instances import Cluster, Trace
     from olprouting.policies import Policy
     from olprouting.progress import OnProgress
@@ -31,6 +29,7 @@ def least_imbalance(
     time_limit_s: float,
     seed: int,
     folder: Path | None,
+    details: bool,
     as_json: bool,
 ) -> None:
     """Search for the run of least imbalance, from the best run of the policies on; print and save.
@@ -45,7 +44,9 @@ def least_imbalance(
     from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.hindsight import hindsight_imbalance, imbalance_ratio
     from olprouting.hindsight.imbalance.ratio import maximal_run
+    from olprouting.hindsight.imbalance.report import ImbalanceReport
     from olprouting.hindsight.imbalance.run import longest_run, total_imbalance
+    from olprouting.versions import versions
 
     policies = _maximal_policies(names, cluster.workers)
     longest_run(trace, cluster)  # what is too large is an error now, not after the runs
@@ -61,15 +62,26 @@ def least_imbalance(
             start=min(starts, key=lambda run: total_imbalance(trace, cluster, run), default=None),
             on_progress=advance,
         )
+        report = ImbalanceReport(
+            found=found,
+            runs=tuple(imbalance_ratio(run, found) for run in runs),
+            settings={
+                "trace": trace.name,
+                "requests": len(trace),
+                "slots": cluster.slots.tolist(),
+                "time_limit_s": time_limit_s,
+                "seed": seed,
+                "versions": versions(),
+            },
+            failures=tuple(failures.messages),
+        )
         if folder is not None:
-            saving.save(lambda: found.write(folder))
-    ratios = [imbalance_ratio(run, found) for run in runs]
+            advance("write", 0, 1)
+            saving.save(lambda: report.write(folder))
     if as_json:
-        typer.echo(json.dumps(_document(found, ratios, failures)))
+        typer.echo(json.dumps(report.results()))
     else:
-        _print_result(found)
-        if ratios:
-            _print_ratios(found, ratios)
+        show_report(report, as_json=False, details=details)
     interrupted = interrupted or found.stop_reason == "interrupted"
     saving.end(failures.messages, interrupted=interrupted)
 
@@ -107,48 +119,3 @@ def _runs(
                 return runs, True
             runs.append(run)
     return runs, False
-
-
-def _document(
-    found: ImbalanceResult, ratios: list[ImbalanceRatio], failures: Failures
-) -> dict[str, Any]:
-    return {
-        "objective": "imbalance",
-        "trace": found.trace.name,
-        "requests": len(found.trace),
-        "bound_tokens": found.bound_tokens,
-        "total_tokens": found.total_tokens,
-        "gap": found.gap,
-        "proven_by": found.proven_by,
-        "stop_reason": str(found.stop_reason),
-        "wall_s": found.wall_s,
-        "policies": [asdict(ratio) for ratio in ratios],
-        "failures": list(failures.messages),
-    }
-
-
-def _print_result(found: ImbalanceResult) -> None:
-    cluster = found.cluster
-    typer.echo(
-        f"{found.trace.name}: {len(found.trace)} requests on {cluster.workers} workers x "
-        f"{cluster.slots[0]} slots, admitted as soon as a slot is free"
-    )
-    typer.echo(found.summary())
-
-
-def _print_ratios(found: ImbalanceResult, ratios: list[ImbalanceRatio]) -> None:
-    best = found.total_tokens
-    print_table(
-        "Policies against hindsight",
-        {"policy": [ratio.policy for ratio in ratios]},
-        {
-            "total imbalance": [f"{ratio.total_tokens:,}" for ratio in ratios],
-            "of the best run": [
-                f"{ratio.total_tokens / best:.3f}" if best else "-" for ratio in ratios
-            ],
-            "of the bound": [
-                "-" if ratio.ratio is None else f"{ratio.ratio:.3f}" for ratio in ratios
-            ],
-        },
-        "tokens over the run; no policy that always fills free slots has less than the bound",
-    )

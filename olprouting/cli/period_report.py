@@ -1,4 +1,4 @@
-"""What ``olprouting solve`` prints about a period: starts, prices, option values."""
+"""What ``olprouting solve`` prints about a period: what each request costs, prices."""
 
 from __future__ import annotations
 
@@ -9,11 +9,20 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from olprouting.instances import PeriodResult
+    from olprouting.instances import PeriodProblem, PeriodResult
 
 
-def print_period(result: PeriodResult) -> None:
-    """Print a period's result as aligned text; what is 0 is left out."""
+SHEET = ("request", "worker", "share", "reward", "price x use", "margin", "slack")
+
+
+def print_period(problem: PeriodProblem, result: PeriodResult) -> None:
+    """Print a period's result as aligned text; starts, prices and option values of 0 are left out.
+
+    Where there are prices, every request stands with its reward, what its resources cost at them,
+    the margin that is left, and what the reward lacks for a start.
+    """
+    from olprouting.exact.period.price_sheet import price_sheet
+
     typer.echo(result.summary())
     if result.x is not None:
         starts = result.to_frame().itertuples(index=False)
@@ -21,6 +30,8 @@ def print_period(result: PeriodResult) -> None:
     if result.priced is None:
         return
     prices = result.price_frame()
+    sheet = price_sheet(problem, result).round(9) + 0.0  # no -0
+    _print_table("requests at these prices", SHEET, sheet.itertuples(index=False))
     costly = prices[(prices["batch"] > 0) | (prices["memory"] > 0)].itertuples(index=False)
     _print_table("prices", ("worker", "period", "slot", "kv_token"), costly)
     values = [(j, y) for j, y in enumerate(result.priced.option_values.tolist()) if y > 0]

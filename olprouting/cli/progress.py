@@ -1,10 +1,14 @@
-"""Progress on stderr, on a terminal only; and a word on the compilation of kernels."""
+"""Progress on stderr: one passing bar on a terminal, a line per stage on a pipe, never silence."""
 
 from __future__ import annotations
 
 import os
+import sys
+import threading
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from olprouting.progress import ON_COMPILATION
 
@@ -15,41 +19,106 @@ if TYPE_CHECKING:
 
     from olprouting.progress import OnProgress
 
+SILENCE_S: Final = 5.0
+"""After so long without a word, one is said."""
 
-@contextmanager
-def progress_bar() -> Iterator[OnProgress]:
-    """Show a bar with the time left; the caller advances it."""
-    with _new_bar() as bar:
-        task = bar.add_task("starting", total=None)
-
-        def advance(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total)
-
-        _shown.append(bar)
-        try:
-            yield advance
-        finally:
-            _shown.remove(bar)
+_BEGAN_S: Final = time.monotonic()
+"""When the command began, or nearly so: this module is among the first."""
 
 
+@dataclass
+class _Stage:
+    """What the command is doing, and when that was last said."""
+
+    what: str = "importing"
+    done: int = 0
+    total: int = 0
+    said_s: float = field(default_factory=time.monotonic)
+
+    def enter(self, what: str, done: int, total: int) -> None:
+        """Go on, and say a stage that is new on a line of its own, where no bar is shown."""
+        new = what.partition(":")[0] != self.what.partition(":")[0]
+        self.go_on(what, done, total)
+        if new and not _shown:
+            self._say(what.partition(":")[0])
+
+    def go_on(self, what: str, done: int, total: int) -> None:
+        """Note where the command is, without a word."""
+        self.what, self.done, self.total = what, done, total
+
+    def say_if_silent(self) -> None:
+        """Say how far it is, if nothing else has been said for long."""
+        if not _shown and time.monotonic() - self.said_s >= SILENCE_S:
+            far = f" {self.done:,} of {self.total:,}," if self.total > 1 else ""
+            self._say(f"{self.what}:{far} {time.monotonic() - _BEGAN_S:.0f} s")
+
+    def _say(self, text: str) -> None:
+        self.said_s = time.monotonic()
+        print(text, file=sys.stderr, flush=True)  # noqa: T201 (from a thread, too)
+
+
+_stage = _Stage()
 _shown: list[Progress] = []
 """The bar on the terminal: Rich allows one at a time."""
 
 
+@contextmanager
+def never_silent() -> Iterator[None]:
+    """Say what is being done whenever nothing has been said for `SILENCE_S`."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.5):
+            _stage.say_if_silent()
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+@contextmanager
+def progress_bar() -> Iterator[OnProgress]:
+    """Show how far the job is; the caller says so by the function that is yielded.
+
+    What it is called with begins with the stage: ``run``, ``solve``, ``prove``, ``write``. After a
+    colon may stand what changes while the stage lasts. A terminal gets a bar that vanishes, with
+    the time since the command began; anything else a line per stage.
+    """
+    with _new_bar() as bar:
+        terminal = not bar.disable
+        task = bar.add_task("starting", total=None)
+
+        def advance(what: str, done: int, total: int) -> None:
+            _stage.enter(what, done, total)
+            bar.update(task, description=what, completed=done, total=total)
+
+        if terminal:
+            _shown.append(bar)
+        try:
+            yield advance
+        finally:
+            if terminal:
+                _shown.remove(bar)
+
+
 def _new_bar() -> Progress:
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
+    from rich.text import Text
+
+    class Elapsed(ProgressColumn):
+        """Time since the command began."""
+
+        def render(self, task: object) -> Text:
+            """Return it in seconds."""
+            return Text(f"{time.monotonic() - _BEGAN_S:.0f} s")
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)
     return Progress(
-        *columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal
+        *columns, Elapsed(), console=console, transient=True, disable=not console.is_terminal
     )
 
 
@@ -84,6 +153,7 @@ class _CompilationNotice:
             return
         if self._task is None:
             self._task = self._open()
+        _stage.go_on(f"compiling: {kernel}", done, total)
         bar, task = self._task
         bar.update(task, description=f"compiling {kernel}", completed=done, total=total)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from olprouting.cli import options as o
 from olprouting.cli.command import command, take
-from olprouting.cli.saving import Saving, own_file
-from olprouting.cli.tables import read_table
+from olprouting.cli.saving import Saving, own_file, own_folder
+from olprouting.cli.tables import read_table, show_report
 from olprouting.errors import PolicyError
 from olprouting.files import write_table
 from olprouting.options import (
@@ -24,10 +23,6 @@ from olprouting.options import (
     PolicyOptions,
     RunOptions,
 )
-
-if TYPE_CHECKING:
-    from olprouting.engine import SimulationResult
-    from olprouting.instances import DecisionResult
 
 PolicyOption = Annotated[
     str,
@@ -78,6 +73,8 @@ def simulate(
     every: EveryOption = 1,
     requests_out: RequestsOutOption = None,
     replay: ReplayOption = None,
+    out: o.FolderOption = None,
+    details: o.DetailsOption = False,
     as_json: o.JsonOption = False,
 ) -> None:
     """Replay a trace under a routing policy and report every metric of the run."""
@@ -89,11 +86,14 @@ def simulate(
         series = own_file(context, writable_target(series), (*read, requests_out))
     if requests_out is not None:
         requests_out = own_file(context, writable_target(requests_out), read)
+    folder = None if out is None else own_folder(context, out)
     from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.engine import replay_policy
     from olprouting.engine import simulate as run
     from olprouting.forecasts import make_forecast
     from olprouting.policies import ExactPolicy, make_policy
+    from olprouting.run_report import RunReport
+    from olprouting.versions import versions
 
     if replay is not None:  # as we have written them
         workload = replace(workload, source=str(replay), arrivals="recorded", columns=None)
@@ -118,41 +118,41 @@ def simulate(
                 **asdict(running),
                 kv=kv,
                 seed=seed,
-                series_every=every if series is not None else None,
-                on_progress=lambda done, total: advance(made.name, done, total),
+                series_every=None if series is None and folder is None else every,
+                on_progress=lambda done, total: advance(f"run {made.name}", done, total),
             )
     except PolicyError as error:
-        if series is None and requests_out is None:
+        if series is None and requests_out is None and folder is None:
             raise
         raise PolicyError(f"{error}; nothing of this run is saved") from None
+    solves = made.results if isinstance(made, ExactPolicy) else None
+    report = RunReport(
+        result=result,
+        exact=None if solves is None else (len(solves), sum(solve.proven for solve in solves)),
+        settings={
+            "trace": trace.name,
+            "requests": len(trace),
+            "waiting": backlog,
+            **asdict(cluster),
+            "policy_options": asdict(policy_options),
+            **asdict(projecting),
+            **asdict(time),
+            **asdict(running),
+            "kv": asdict(kv),
+            "seed": seed,
+            "every": every,
+            "versions": versions(),
+        },
+        interrupted=result.interrupted,
+    )
     saving = Saving()
     if series is not None:
         saving.save(lambda: [write_table(result.series_frame(), series)])
     if requests_out is not None:
         saving.save(lambda: [write_table(result.to_frame(), requests_out)])
-    _print(result, made.results if isinstance(made, ExactPolicy) else None, as_json)
+    if folder is not None:
+        with progress_bar() as advance:
+            advance("write", 0, 1)
+            saving.save(lambda: report.write(folder))
+    show_report(report, as_json=as_json, details=details)
     saving.end(interrupted=result.interrupted)
-
-
-def _print(result: SimulationResult, solves: list[DecisionResult] | None, as_json: bool) -> None:
-    row: dict[str, Any] = {
-        "policy": result.policy,
-        "forecast": result.forecast,
-        **result.metrics.to_row(),
-        "run_s": result.wall_s,
-    }
-    if solves is not None:
-        row["decisions"] = len(solves)
-        row["decisions_proven"] = sum(solve.proven for solve in solves)
-    if as_json:
-        typer.echo(json.dumps(row))
-        return
-    typer.echo(f"policy {result.policy} on {result.trace.name}, forecast {result.forecast}")
-    typer.echo(result.summary())
-    for name in ("run_s", "decisions", "decisions_proven"):
-        if name in row:
-            typer.echo(f"{name}  {row[name]}")
-    for notice in result.trace.notices:
-        typer.echo(f"note: {notice}", err=True)
-    if result.metrics.censored:
-        typer.echo("note: unfinished requests are missing from the latencies", err=True)

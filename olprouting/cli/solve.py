@@ -69,6 +69,7 @@ def solve(
     """Solve one routing decision or one period to proven optimality."""
     # imported here: it takes its time, and `olprouting --help` must not wait for it
     from olprouting import exact
+    from olprouting.cli.progress import progress_bar
     from olprouting.exact import SolveOptions
     from olprouting.instances import Decision, PeriodProblem, StopReason
     from olprouting.instances.documents import read_text
@@ -88,14 +89,16 @@ def solve(
         if export is not None:
             with saving.part():
                 exact.export(problem, export, form)
-        period = exact.solve(
-            problem, solver=solver, formulation=form, prices=prices, options=options
-        )
+        with progress_bar() as advance:
+            advance("solve", 0, 1)
+            period = exact.solve(
+                problem, solver=solver, formulation=form, prices=prices, options=options
+            )
         _save(saving, out, problem, period)
         if as_json:
             typer.echo(period.to_json())
         else:
-            print_period(period)
+            print_period(problem, period)
         saving.end(_error(period), interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
     _refuse("form", form, file, "a decision; it takes --formulation")
@@ -104,7 +107,9 @@ def solve(
     if export is not None:
         with saving.part():
             exact.export(decision, export, formulation)
-    result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
+    with progress_bar() as advance:
+        advance("solve", 0, 1)
+        result = exact.solve(decision, solver=solver, formulation=formulation, options=options)
     if out is not None:
         from olprouting.certificates.prove_decision import NO_PROOF, proofs
 
@@ -116,7 +121,8 @@ def solve(
     if out is not None and not interrupted and not saving.interrupted:
         left_s = inf if time_limit is None else time_limit - result.wall_s
         proof = NO_PROOF
-        with saving.part():
+        with saving.part(), progress_bar() as advance:
+            advance("prove", 0, 1)
             for proof in proofs(decision, result.assignment, left_s):  # noqa: B007
                 pass
         _save(saving, out, decision, result, proof)

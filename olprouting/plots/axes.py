@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 # Okabe and Ito (2008), the order adapted to white paper
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 
+STYLES = ("-", "--", "-.", ":")
+"""Line styles beside the colours, for print without any."""
+
 _UNITS = {
     "_tokens_per_s": "tokens/s",
     "_per_s": "1/s",

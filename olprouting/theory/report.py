@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from olprouting.report import Report, Table
+from olprouting.theory.by_workers import bounds_by_workers
 from olprouting.theory.stationary import (
     StationaryImbalance,
     certified_ratio,
@@ -17,6 +19,7 @@ from olprouting.theory.theorem import NOT_CERTIFIED, TheoremConstants, constants
 if TYPE_CHECKING:
     import pandas as pd
 
+    from olprouting.files import Draw
     from olprouting.theory.prompt_law import PromptLaw
 
 
@@ -35,8 +38,8 @@ class TheoryReport(Report):
 
     Attributes
     ----------
-    law
-        Name of the law of prompts.
+    prompt_law
+        The law of prompts.
     constants
         Of the theorem.
     exact
@@ -51,7 +54,7 @@ class TheoryReport(Report):
     schema = "olprouting/theory/1"
     title = "The balance theorem"
 
-    law: str
+    prompt_law: PromptLaw
     constants: TheoremConstants
     exact: StationaryImbalance
     supply: SupplyCheck | None
@@ -86,12 +89,23 @@ class TheoryReport(Report):
         found = constants(law, p, workers, slots)
         arrivals = arrivals_per_iteration
         return cls(
-            law=law.name,
+            prompt_law=law,
             constants=found,
             supply=None if arrivals is None else check_supply(found, arrivals),
             exact=stationary_imbalance(law, p, workers, slots),
             settings={"prompt_law": law.name, "p": p, "workers": workers, "slots": slots},
         )
+
+    @property
+    def law(self) -> str:
+        """Name of the law of prompts."""
+        return self.prompt_law.name
+
+    @cached_property
+    def curve(self) -> pd.DataFrame:
+        """The same for other numbers of workers: see `bounds_by_workers`."""
+        c = self.constants
+        return bounds_by_workers(self.prompt_law, c.p, c.workers, c.slots)
 
     @property
     def ratio(self) -> float | None:
@@ -122,11 +136,34 @@ class TheoryReport(Report):
             Bound(f"FCFS / IO_0, theorem ({c.ratio_case})", c.ratio_lower_bound, "", doubtful),
         )
 
+    def heading(self) -> str:
+        """Return what was asked."""
+        c = self.constants
+        return f"{self.law}, p = {c.p:g}, G = {c.workers}, B = {c.slots}"
+
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return one row per bound."""
+        """Return one row per bound, and one per number of workers."""
         import pandas as pd
 
-        return {"theory": pd.DataFrame(self.bounds, columns=Bound._fields)}
+        return {
+            "theory": pd.DataFrame(self.bounds, columns=Bound._fields),
+            "by_workers": self.curve,
+        }
+
+    def figures(self) -> dict[str, Draw]:
+        """Return the bounds against the number of workers."""
+        from olprouting.plots.theory import plot_bounds
+
+        c = self.constants
+        title = f"{self.law}, p = {c.p:g}, B = {c.slots}"
+        return {"bounds": lambda: plot_bounds(self.curve, c.workers, title=title)}
+
+    def captions(self) -> dict[str, str]:
+        """Return what the figure shows."""
+        return {
+            "bounds": "Mean imbalance in the long run against the number of workers; the vertical "
+            "line is the setting asked for."
+        }
 
     def results(self) -> dict[str, Any]:
         """Return constants and bounds as plain JSON types."""
@@ -164,10 +201,11 @@ class TheoryReport(Report):
         quantities, found, of, standing = zip(*self.bounds, strict=True)
         return (
             Table(
-                f"{self.law}, p = {c.p:g}, G = {c.workers}, B = {c.slots}",
+                f"constants of the theorem for {self.law}",
                 {"constant": names},
                 {"value": [_text(value) for value in values], "unit": units},
                 "arXiv 2601.17855, section 4 and EC.1",
+                detail=True,
             ),
             Table(
                 "mean imbalance in the long run",
@@ -178,8 +216,23 @@ class TheoryReport(Report):
         )
 
     def findings(self) -> tuple[str, ...]:
-        """Return whether enough requests arrive."""
-        return () if self.supply is None else (self.supply.message(),)
+        """Return how far FCFS policies are from balancing, and whether enough requests arrive."""
+        exact, ratio = self.exact.imbalance_tokens, self.ratio
+        upper = self.constants.io0_upper_bound_tokens
+        found = f"In the long run every FCFS policy has a mean imbalance of {exact:,.0f} tokens"
+        if ratio is None or upper is None:
+            found += "; no bound of IO_0 follows in this setting."
+        else:
+            found += f", IO_0 at most {upper:,.0f}"
+            if self.supply is None:
+                needed = self.constants.supply_requests_per_iteration
+                found += f" if more than {needed:.4g} requests arrive per iteration"
+            found += (
+                f": FCFS has at least {ratio:.3g} times as much."
+                if ratio > 1
+                else "; so the bound does not tell them apart in this setting."
+            )
+        return (found,) if self.supply is None else (found, self.supply.message())
 
 
 def _standing(word: str, needed: float | None, holds: bool | None) -> str:

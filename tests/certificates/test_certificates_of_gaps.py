@@ -67,7 +67,7 @@ def test_progress_is_told(report, tmp_path) -> None:
     two = [(one.decision, one.result, one.choice()) for one in report.judged[:2]]
     write_certificates(two, tmp_path / "two.jsonl", lambda *what: seen.append(what))
     verify_lines((tmp_path / "two.jsonl").read_text(), on_progress=lambda *what: seen.append(what))
-    assert seen == [("proving", 1, 2), ("proving", 2, 2), ("checking", 1, 2), ("checking", 2, 2)]
+    assert seen == [("prove", 1, 2), ("prove", 2, 2), ("check", 1, 2), ("check", 2, 2)]
 
 
 def test_ctrl_c_keeps_whole_lines(report, tmp_path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +14,8 @@ from child_processes import COMMAND_LINE, finish, needs_sigint, python, start
 
 if TYPE_CHECKING:
     import subprocess
+
+ROOT = Path(__file__).parents[2]
 
 SMALL = [
     *("--requests", "30", "--workers", "2", "--slots", "4", "--kv-tokens", "9000"),
@@ -28,11 +32,28 @@ def test_bound_schedule_and_policies_are_printed_and_the_saved_result_verifies(t
     policies = ("--policies", "jsq,bid-price")
     done = run("hindsight", *SMALL, *policies, "--time-limit", "1", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    for word in ("bound", "schedule", "gap", "weak duality", "jsq", "bid-price", "of the bound"):
+    for word in ("bound", "schedule", "apart", "jsq", "bid-price", "of the bound"):
         assert word in done.stdout
+    assert "weak duality" in done.stderr
+    names = {path.name for path in out.iterdir()}
+    assert {"hindsight.html", "policies.svg", "closing.pdf", "hindsight_policies.parquet"} <= names
     assert "hindsight.json" in {path.name for path in out.iterdir()}
     checked = run("verify", str(out / "hindsight.json"))
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_questions_of_the_guide_are_answered_by_its_example():
+    """Catches a guide that quotes words which the command does not print."""
+    guide = (ROOT / "docs" / "how-to-read-hindsight.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^\$ olprouting (.*)$", guide, re.MULTILINE)
+    done = run(*command.split())
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in guide.splitlines() if line.startswith("| ") and "?" in line]
+    assert len(rows) == 10
+    said = " ".join((done.stdout + done.stderr).split())
+    for row in rows:
+        for words in re.findall("`([^`]+)`", row):
+            assert words.startswith("olprouting verify") or words in said, words
 
 
 def test_json_is_all_that_stands_on_stdout():

@@ -34,9 +34,17 @@ def test_the_default_is_solved_policies_are_rated_and_the_saved_proof_holds(tmp_
     out = tmp_path / "out"
     done = run(*IMBALANCE, "--policies", "jsq,br0", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    for word in ("9 requests on 2 workers x 2 slots", "optimal", "jsq", "br0", "of the bound"):
+    for word in (
+        "9 requests on 2 workers x 2 slots",
+        "tokens, proven",
+        "jsq",
+        "br0",
+        "of the bound",
+    ):
         assert word in done.stdout
-    assert {path.suffix for path in out.iterdir()} == {".json", ".csv"}
+    assert {path.suffix for path in out.iterdir()} == {
+        *(".json", ".csv", ".parquet", ".svg", ".pdf", ".html")
+    }
     checked = run("verify", str(out / "hindsight_imbalance.json"))
     assert checked.returncode == 0, checked.stdout + checked.stderr
     assert "optimal, proven again" in checked.stdout

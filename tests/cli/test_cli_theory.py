@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 
 from olprouting.theory import constants, stationary_imbalance
@@ -22,7 +23,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_tables_say_what_is_certified_and_what_is_not():
-    done = run("--prompt-law", "uniform:1:100", "--p", "0.05", "--workers", "4", "--slots", "8")
+    setting = ["--prompt-law", "uniform:1:100", "--p", "0.05", "--workers", "4", "--slots", "8"]
+    done = run(*setting, "--details")
     assert done.returncode == 0, done.stderr
     for word in ("kappa", "n p / rho", "exact if A(k)/k > 1.6", "certified if A(k)/k >"):
         assert word in done.stdout
@@ -70,3 +72,25 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message):
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_the_finding_says_whether_the_bound_tells_them_apart():
+    """Catches "at least 0.003 times as much", which says nothing, and a picture that is missing."""
+    many = run("--prompt-law", "uniform:1:5", "--p", "0.95", "--workers", "512", "--slots", "4000")
+    few = run("--prompt-law", "uniform:1:100", "--p", "0.05", "--workers", "4", "--slots", "8")
+    assert "FCFS has at least 52.5 times as much" in many.stdout.splitlines()[1], many.stdout
+    assert "does not tell them apart" in few.stdout.splitlines()[1]
+    assert "kappa" not in few.stdout  # behind --details
+
+
+def test_bounds_are_drawn_for_growing_numbers_of_workers(tmp_path):
+    """Catches a curve that does not pass through the setting asked for."""
+    setting = ["--prompt-law", "uniform:1:100", "--p", "0.05", "--workers", "3", "--slots", "8"]
+    done = run(*setting, "--out", str(tmp_path), "--json")
+    assert done.returncode == 0, done.stderr
+    curve = pd.read_csv(tmp_path / "by_workers.csv").set_index("workers")
+    assert list(curve.index) == [2, 3, 4, 8]
+    exact = json.loads(done.stdout)["stationary_imbalance"]["imbalance_tokens"]
+    assert curve.fcfs_tokens[3] == pytest.approx(exact)
+    assert (tmp_path / "theory.html").stat().st_size < 1_000_000
+    assert {"bounds.svg", "bounds.pdf"} <= {path.name for path in tmp_path.iterdir()}

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from olprouting.cli.solve import solve as command
 from olprouting.errors import InputError
 from olprouting.exact import export, solve
+from olprouting.exact.period.price_sheet import price_sheet
 from olprouting.instances import PeriodResult
 
 if TYPE_CHECKING:
@@ -33,11 +34,13 @@ def e3_file(tmp_path: Path) -> Path:
 def test_solve_prints_value_starts_and_prices(e3_file: Path) -> None:
     run = CliRunner().invoke(app, [str(e3_file)])
     assert run.exit_code == 0, run.output
-    summary, starts, prices, option_values = run.output.split("\n\n")
+    summary, starts, sheet, prices, option_values = run.output.split("\n\n")
     rows = dict(line.split(maxsplit=1) for line in summary.splitlines())
     assert (rows["status"], rows["value"], rows["prices_from"]) == ("optimal", "44.0", "lp")
     assert starts.splitlines()[1].split() == ["request", "worker", "share"]
     assert len(starts.splitlines()) == 12
+    assert sheet.splitlines()[1].split()[-4:] == ["x", "use", "margin", "slack"]
+    assert len(sheet.splitlines()) == 2 + e3().waiting
     assert prices.splitlines()[2].split() == ["0", "1", "2", "0.5"]
     assert option_values.strip() == "option values: none above 0"
 
@@ -102,3 +105,19 @@ def test_an_exported_program_reads_back_to_its_optimum(
 def test_an_empty_period_cannot_be_exported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing waits"):
         export(e3(copies=0), tmp_path / "e.lp")
+
+
+def test_the_sheet_is_the_arithmetic_of_the_dual() -> None:
+    """Reward = price x use + margin; slack is 0 where a request is admitted, never negative."""
+    problem = random_period(7)
+    result = solve(problem)
+    sheet = price_sheet(problem, result)
+    assert sheet["reward"].to_numpy() == pytest.approx(problem.rewards)
+    parts = sheet["price_times_use"] + sheet["margin"]
+    assert parts.to_numpy() == pytest.approx(problem.rewards)
+    assert (sheet["slack"] >= 0).all()
+    admitted = sheet[sheet["share"] > 1e-9]
+    assert len(admitted)
+    assert admitted["slack"].to_numpy() == pytest.approx(0, abs=1e-6)
+    costly = sheet["margin"] < 0
+    assert sheet["slack"][costly].to_numpy() == pytest.approx(-sheet["margin"][costly].to_numpy())

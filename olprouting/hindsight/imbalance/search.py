@@ -92,7 +92,7 @@ def hindsight_imbalance(
                 break
             passed_s = time.perf_counter() - began
             if on_progress is not None:
-                on_progress("search", int(passed_s), int(time_limit_s))
+                on_progress("solve", int(passed_s), int(time_limit_s))
             if passed_s >= time_limit_s and search.best is not None:
                 break
     except KeyboardInterrupt:

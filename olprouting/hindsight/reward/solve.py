@@ -302,7 +302,7 @@ class _Run:
             self._history.append(Progress(now, dual.bound, search.value, dual.evaluations))
         if self._on_progress is not None:
             gap = relative_gap(search.value, dual.bound, maximise=True)
-            what = f"bound {dual.bound:,.6g}, gap {gap:.2%}" if gap is not None else "bound"
+            what = f"solve: bound {dual.bound:,.6g}, gap {gap:.2%}" if gap is not None else "solve"
             limit = math.ceil(self._limit_s)
             self._on_progress(what, min(int(now), limit), limit)
 

@@ -1,0 +1,5 @@
+"""What one run of a policy gave, for people and machines."""
+
+from olprouting.run_report.report import RunReport
+
+__all__ = ["RunReport"]

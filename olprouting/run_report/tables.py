@@ -1,0 +1,131 @@
+"""The metrics of a run in a few small tables, each of one kind of question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from olprouting.report import Table, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from olprouting.engine.metrics import Metrics, PeriodQuantiles, Quantiles
+
+QUANTILES = ("mean", "half within", "95% within", "99% within")
+
+
+def balance(metrics: Metrics) -> Table | None:
+    """Return how evenly the workers were loaded; None where no barrier makes them wait."""
+    if metrics.mean_imbalance_tokens is None:
+        return None
+    rows = [
+        ("load that workers lack to the fullest, all added up", metrics.mean_imbalance_tokens),
+        ("the same, iterations without requests included", metrics.mean_imbalance_with_idle_tokens),
+    ]
+    lines = [(what, text_of(value, ",.0f"), "tokens") for what, value in rows]
+    idle = metrics.mean_idle_share
+    lines.append(("time that workers wait for the fullest", text_of(idle, ".1%"), ""))
+    return _lines("Imbalance, mean over iterations", lines)
+
+
+def latencies(metrics: Metrics) -> Table:
+    """Return how long finished requests took."""
+    rows = {
+        "to the first token": metrics.ttft,
+        "per token after it": metrics.tpot,
+        "until finished": metrics.end_to_end,
+    }
+    return _quantiles(
+        "Waiting, seconds per request",
+        {what: _seconds(times) for what, times in rows.items()},
+        ".3f",
+        "of finished requests, from their arrival on",
+    )
+
+
+def throughput(metrics: Metrics) -> Table:
+    """Return how much work was done, and its energy."""
+    lines = [
+        ("duration", f"{metrics.makespan_s:,.2f}", "s"),
+        ("generated tokens", f"{metrics.throughput_tokens_per_s:,.1f}", "per s"),
+        ("finished requests", f"{metrics.requests_per_s:,.3f}", "per s"),
+    ]
+    if metrics.energy_j is not None:
+        lines.append(("energy of all workers", f"{metrics.energy_j / 1000:,.1f}", "kJ"))
+    return _lines("Throughput and energy", lines)
+
+
+def completion(metrics: Metrics) -> Table:
+    """Return what became of the requests."""
+    lines = [
+        ("arrived", f"{metrics.arrived:,}", ""),
+        ("finished", f"{metrics.finished:,}", ""),
+        ("turned away", f"{metrics.rejected:,}", ""),
+        ("not finished when the run ended", f"{metrics.unfinished:,}", ""),
+    ]
+    return _lines("Requests", lines)
+
+
+def details(metrics: Metrics) -> list[Table]:
+    """Return what only those who ask see: the run in periods, KV limits, counts."""
+    tables = []
+    if metrics.periods is not None:
+        rows = {
+            "to the first token": _periods(metrics.periods.ttft),
+            "until finished": _periods(metrics.periods.end_to_end),
+        }
+        caption = (
+            f"a period is an iteration; each generated {metrics.periods.tokens_per_period:,.2f} "
+            f"tokens and finished {metrics.periods.requests_per_period:,.4f} requests"
+        )
+        tables.append(
+            _quantiles("Waiting, periods per request", rows, ",.1f", caption, detail=True)
+        )
+    if metrics.kv is not None:
+        kv = metrics.kv
+        lines = [
+            ("times that requests were preempted", f"{kv.preemptions:,}", ""),
+            ("requests ever preempted", f"{kv.preempted_requests:,}", ""),
+            ("work thrown away by that", f"{kv.recomputed_tokens:,}", "tokens"),
+            ("iterations that began with it", f"{kv.preempting_step_share:.2%}", ""),
+            ("largest use of a worker", f"{max(kv.peak_tokens, default=0):,}", "tokens"),
+            ("the same, of its limit", f"{kv.peak_share:.1%}", ""),
+        ]
+        tables.append(_lines("KV limits", lines, detail=True))
+    lines = [
+        ("iterations with requests", f"{metrics.iterations:,}", ""),
+        ("iterations without", f"{metrics.idle_iterations:,}", ""),
+        ("generated tokens", f"{metrics.decode_tokens:,}", ""),
+        ("finished requests of one token", f"{metrics.single_token_requests:,}", ""),
+    ]
+    return [*tables, _lines("Counts", lines, detail=True)]
+
+
+def _lines(title: str, lines: Iterable[tuple[str, str, str]], *, detail: bool = False) -> Table:
+    names, values, units = zip(*lines, strict=True)
+    columns = {"value": values} | ({"unit": units} if any(units) else {})
+    return Table(title, {"": names}, columns, detail=detail)
+
+
+def _quantiles(
+    title: str,
+    rows: dict[str, tuple[float | None, ...]],
+    form: str,
+    caption: str,
+    *,
+    detail: bool = False,
+) -> Table:
+    columns = zip(*rows.values(), strict=True)
+    cells = {
+        name: [text_of(value, form) for value in column]
+        for name, column in zip(QUANTILES, columns, strict=True)
+    }
+    return Table(title, {"": list(rows)}, cells, caption, detail=detail)
+
+
+def _seconds(times: Quantiles) -> tuple[float | None, ...]:
+    return times.mean_s, times.p50_s, times.p95_s, times.p99_s
+
+
+def _periods(times: PeriodQuantiles) -> tuple[float | None, ...]:
+    return times.mean, times.p50, times.p95, times.p99
