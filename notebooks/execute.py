@@ -18,6 +18,8 @@ FOLDER = Path(__file__).resolve().parent
 TIMEOUT_S = 600
 """Most that a cell may take: a cold machine compiles the routing kernels first."""
 FIGURE = "image/svg+xml"
+BANNER = re.compile(r"Running HiGHS .*\n.*third-party.*\n?")
+"""With its version, once per process, before any option can stop it."""
 
 
 def run(notebook: Any) -> None:
@@ -47,9 +49,25 @@ def tidy(notebook: Any) -> None:
     for cell in notebook.cells:
         tags = cell.metadata.get("tags")
         cell.metadata = {"tags": tags, "jupyter": {"source_hidden": True}} if tags else {}
-        for output in cell.get("outputs", []):
-            if FIGURE in output.get("data", {}):
-                output.data[FIGURE] = same_every_time(output.data[FIGURE], cell.id)
+        if cell.cell_type == "code":
+            cell.outputs = [shown for shown in joined(cell.outputs) if shown.get("text") != ""]
+            for output in cell.outputs:
+                if FIGURE in output.get("data", {}):
+                    output.data[FIGURE] = same_every_time(output.data[FIGURE], cell.id)
+
+
+def joined(outputs: list[Any]) -> list[Any]:
+    """Return outputs with printed text in one piece: in how many it comes is chance."""
+    pieces: list[Any] = []
+    for output in outputs:
+        if output.output_type == "stream" and pieces and pieces[-1].get("name") == output.name:
+            pieces[-1].text += output.text
+        else:
+            pieces.append(output)
+    for output in pieces:
+        if output.output_type == "stream":
+            output.text = BANNER.sub("", output.text)
+    return pieces
 
 
 def same_every_time(svg: str, cell: str) -> str:

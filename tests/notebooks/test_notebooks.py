@@ -85,6 +85,7 @@ def test_runs_with_its_solutions_and_shows_what_is_stored(
         longer.cells += [nbformat.v4.new_code_cell(code) for code in solutions(cell)]
     monkeypatch.setattr(execute, "FOLDER", tmp_path)
     execute.run(longer)
+    execute.tidy(longer)
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
     fresh = [cell for cell in longer.cells if cell.id in known]
     assert len(fresh) == len(known) > 0
@@ -118,6 +119,7 @@ def test_holds_nothing_of_the_machine_that_ran_it(path) -> None:
             assert len(figure) < MOST_FIGURE_BYTES
             assert "<dc:" not in figure  # where Matplotlib writes its version and the date
             assert "image/png" not in output.get("data", {})
+    assert "Running HiGHS" not in json.dumps(notebook)
     assert not ABSOLUTE.search(json.dumps(notebook))
 
 
