@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 import pandas as pd
 import pytest
+from browser import asked, needs_browser
 
 from olprouting.cli.tables import show_report
-from olprouting.report import Report, Table, frame_of, text_of
+from olprouting.report import Picture, Report, Table, frame_of, text_of
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,6 @@ class Example(Report):
     stem = "example"
     schema = "olprouting/example/1"
     title = "An example"
-    with_parquet = frozenset({"rows"})
 
     rows: tuple[Row, ...] = ()
 
@@ -39,12 +39,26 @@ class Example(Report):
 
     def tables(self):
         values = [text_of(row.value, ".1f") for row in self.rows]
-        return (Table("Rows", {"name": [r.name for r in self.rows]}, {"value": values}, "all"),)
+        names = [row.name for row in self.rows]
+        return (
+            Table("Rows", {"name": names}, {"value": values}, "all"),
+            Table("More of them", {"name": names}, {"value": values}, detail=True),
+        )
 
     def figures(self):
         from matplotlib.figure import Figure
 
         return {"picture": lambda: Figure().subplots()}
+
+    def charts(self):
+        from plotly.graph_objects import Bar
+        from plotly.graph_objects import Figure as Chart
+
+        bar = Bar(x=["</script><b>bold</b>", "b"], y=[1, 2])
+        return {"bars": lambda: Chart(bar, layout={"title": {"text": "Bars"}})}
+
+    def captions(self):
+        return {"picture": "one caption"}
 
     def findings(self):
         return ("one is larger",)
@@ -66,8 +80,8 @@ def test_files_are_those_of_tables_document_and_figures(report, tmp_path):
     """Catches a table that is not written, and a main table that is another one."""
     written = report.write(tmp_path)
     assert [path.name for path in written] == [
-        *("rows.csv", "rows.parquet", "others.csv"),
-        *("example.json", "picture.png"),
+        *("rows.csv", "rows.parquet", "others.csv", "others.parquet"),
+        *("example.json", "picture.svg", "picture.pdf", "example.html"),
     ]
     assert all(path.stat().st_size for path in written)
     pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "rows.csv"), report.to_frame())
@@ -85,16 +99,17 @@ def test_the_page_holds_everything_escaped_and_refers_to_nothing(report):
     page = report.to_html()
     for text in ("An example", "2 &lt; 3 &amp; so on", "&lt;b&gt;bold", "one is larger", "a note"):
         assert text in page
-    for text in ("look here", "a part failed", "&lt;i&gt;", "data:image/png;base64,"):
+    for text in ("look here", "a part failed", "&lt;i&gt;", "one caption", "<svg"):
         assert text in page
     assert "<b>" not in page
-    assert not re.search(r"(src|href)=.(?!data:)", page)
+    assert not re.search(r"(src|href)=.(?!#)|url\((?!#)", page)
+    assert "</script><b>" not in page  # a chart's text ends no element
 
 
 def test_sections_that_hold_nothing_are_left_out():
     """Catches headings without a word below them."""
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", Example().to_html())
-    assert headings == ["Warnings", "Findings", "Rows", "Figures", "Notes", "Settings"]
+    assert headings == ["Findings", "Warnings", "Rows", "Interactive", "Figures", "Notes"]
 
     class Bare(Example):
         def warnings(self):
@@ -104,7 +119,7 @@ def test_sections_that_hold_nothing_are_left_out():
             return ()
 
     headings = re.findall(r"<h2[^>]*>(.*?)</h2>", Bare().to_html())
-    assert headings == ["Findings", "Rows", "Figures", "Settings"]
+    assert headings == ["Findings", "Rows", "Interactive", "Figures"]
 
 
 def test_a_notebook_gets_no_page_of_its_own(report):
@@ -131,3 +146,77 @@ def test_the_command_line_shows_findings_and_keeps_notes_from_stdout(report, cap
     shown = capsys.readouterr()
     assert json.loads(shown.out) == report.to_document()
     assert shown.err == "WARNING: look here\n"
+
+
+def test_the_same_figure_is_written_in_the_same_bytes(tmp_path):
+    """Catches dates and random names in vector graphics, which no version control can compare."""
+    for folder in ("a", "b"):
+        Example().write(tmp_path / folder)
+    for suffix in ("svg", "pdf"):
+        first, second = (tmp_path / folder / f"picture.{suffix}" for folder in ("a", "b"))
+        assert first.read_bytes() == second.read_bytes()
+        assert first.stat().st_size > 1000
+
+
+def test_figures_of_a_page_share_no_names():
+    """Catches a figure that is clipped by another's frame."""
+    picture = Picture(Example().figures()["picture"])
+    names = [set(re.findall(r'\bid="([^"]+)"', picture.inline(name))) for name in ("a", "b")]
+    assert names[0]
+    assert not names[0] & names[1]
+    used = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', picture.inline("a"))
+    assert used
+    assert {one or other for one, other in used} <= names[0]
+
+
+def test_a_page_without_charts_holds_no_library(report):
+    """Catches two megabytes of script that nothing uses."""
+
+    class Still(Example):
+        def charts(self):
+            return {}
+
+    assert len(report.to_html()) > 1_000_000 > 200_000 > len(Still().to_html())
+
+
+DRAWN = "document.querySelectorAll('.plot .main-svg').length > 0"
+
+
+@needs_browser
+def test_a_browser_draws_the_page_and_fetches_nothing(report, tmp_path):
+    """Catches a chart that is never drawn, and one whose script asks a server for more."""
+    asks = (
+        "[document.querySelectorAll('.plot .bars .point').length,"
+        " performance.getEntriesByType('resource').map(one => one.name),"
+        " document.querySelector('.scroll svg').getBoundingClientRect().height > 100]"
+    )
+    bars, fetched, drawn = asked(report.to_html(), asks, tmp_path, ready=DRAWN)
+    assert bars == 2
+    assert fetched == []
+    assert drawn
+
+
+@needs_browser
+def test_details_are_folded_until_somebody_asks(report, tmp_path):
+    """Catches a page whose main table is buried by others."""
+    ask = (
+        "[...document.querySelectorAll('details')].map(one => [one.open,"
+        " one.querySelector('summary').textContent, (one.querySelector('table, pre')"
+        ".checkVisibility({contentVisibilityAuto: true}))])"
+    )
+    expected = [[False, "More of them", False], [False, "Settings", False]]
+    assert asked(report.to_html(), ask, tmp_path) == expected
+
+
+@needs_browser
+def test_a_page_can_be_read_on_a_telephone(report, tmp_path):
+    """Catches a wide table or figure that makes readers scroll the whole page sideways."""
+    ask = "[innerWidth, document.documentElement.scrollWidth]"
+    wide = Example(
+        rows=(Row("a name as long as a line of a page " * 3, 1.0),),
+        settings={"key": "x" * 300},
+        failures=("y" * 200,),
+    )
+    for page in (report.to_html(), wide.to_html()):
+        window, content = asked(page, ask, tmp_path, width=400, ready=DRAWN)
+        assert window == 400 >= content

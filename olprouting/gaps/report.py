@@ -160,7 +160,6 @@ class GapReport(Report):
     stem = "gaps"
     schema = "olprouting/gaps/1"
     title = "Gaps to the optimum"
-    with_parquet = frozenset({"decisions"})
 
     policies: tuple[PolicyGaps, ...]
     judged: tuple[JudgedDecision, ...]

@@ -103,7 +103,6 @@ class ParetoFront(Report):
     stem = "pareto"
     schema = "olprouting/pareto/1"
     title = "Trade-offs of the bid-price policy"
-    with_parquet = frozenset({"pareto"})
 
     metrics: tuple[str, str]
     points: tuple[ParetoPoint, ...]

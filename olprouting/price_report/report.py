@@ -187,7 +187,6 @@ class PriceReport(Report):
     stem = "prices"
     schema = "olprouting/prices/1"
     title = "Bid prices"
-    with_parquet = frozenset({"runs", "periods", "prices", "convergence"})
 
     runs: tuple[RunOutcome, ...]
     records: tuple[PeriodRecord, ...]

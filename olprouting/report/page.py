@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from olprouting.report.charts import packed_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import pandas as pd
-    from matplotlib.figure import Figure
-
-DPI = 110
-"""Of the figures."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +27,16 @@ class Section:
         A table in HTML (`table_html`), and a sentence below it.
     lines
         A list.
+    charts
+        Captions, and specifications of interactive charts (`olprouting.report.charts`).
     figures
-        Captions and PNG files.
+        Captions and SVG elements (`olprouting.report.figures`).
     code
         Text that keeps its lines and blanks.
     alarming
         Whether the heading is red.
+    folded
+        Whether readers see the heading alone until they ask for more.
     """
 
     heading: str
@@ -44,9 +44,16 @@ class Section:
     table: str = ""
     note: str = ""
     lines: tuple[str, ...] = ()
-    figures: tuple[tuple[str, bytes], ...] = ()
+    charts: tuple[tuple[str, str], ...] = ()
+    figures: tuple[tuple[str, str], ...] = ()
     code: str = ""
     alarming: bool = False
+    folded: bool = False
+
+    @property
+    def is_filled(self) -> bool:
+        """Whether it holds anything."""
+        return bool(self.table or self.lines or self.charts or self.figures or self.code)
 
 
 def page(title: str, lead: str, sections: Sequence[Section]) -> str:
@@ -59,7 +66,9 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     sections
         What follows; those that hold nothing are left out.
     """
-    return _rendered("page.html.j2", title=title, lead=lead, sections=_filled(sections))
+    filled = _filled(sections)
+    library = packed_library() if any(one.charts for one in filled) else ""
+    return _rendered("page.html.j2", title=title, lead=lead, sections=filled, library=library)
 
 
 def fragment(sections: Sequence[Section]) -> str:
@@ -68,8 +77,7 @@ def fragment(sections: Sequence[Section]) -> str:
 
 
 def _filled(sections: Sequence[Section]) -> list[Section]:
-    """Return the sections that hold anything."""
-    return [one for one in sections if one.table or one.lines or one.figures or one.code]
+    return [one for one in sections if one.is_filled]
 
 
 def _rendered(template: str, **values: Any) -> str:
@@ -82,17 +90,9 @@ def _rendered(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
     return environment.get_template(template).render(**values)
 
 
 def table_html(frame: pd.DataFrame) -> str:
     """Return a table in HTML, its text escaped."""
     return str(frame.to_html(index=False, border=0, classes="numbers"))
-
-
-def png(figure: Figure) -> bytes:
-    """Return a figure as a PNG file."""
-    file = io.BytesIO()
-    figure.savefig(file, dpi=DPI, metadata={"Software": None})
-    return file.getvalue()

@@ -10,8 +10,10 @@ from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from olprouting.files import drawn, figure_of, write_parts
-from olprouting.report.page import Section, fragment, page, png, table_html
+from olprouting.files import write_parts
+from olprouting.report.charts import specification
+from olprouting.report.figures import Picture
+from olprouting.report.page import Section, fragment, page, table_html
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.files import Draw, Part
+    from olprouting.report.charts import Chart
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,6 @@ class Report(ABC):
     ----------
     stem, schema, title
         Name of the file that holds the document, what that calls itself, and title of the page.
-    with_parquet
-        Names of tables that are written as Parquet too.
     settings
         What was asked, as plain values.
     interrupted
@@ -76,7 +77,6 @@ class Report(ABC):
     stem: ClassVar[str]
     schema: ClassVar[str]
     title: ClassVar[str]
-    with_parquet: ClassVar[frozenset[str]] = frozenset()
     settings: dict[str, Any] = field(default_factory=dict)
     interrupted: bool = False
     failures: tuple[str, ...] = ()
@@ -99,6 +99,14 @@ class Report(ABC):
 
     def figures(self) -> dict[str, Draw]:
         """Return functions that draw the figures, by name of their file."""
+        return {}
+
+    def charts(self) -> dict[str, Chart]:
+        """Return functions that make the interactive charts of the page, by name."""
+        return {}
+
+    def captions(self) -> dict[str, str]:
+        """Return what figures and charts show, a sentence each by name; else the name is shown."""
         return {}
 
     def findings(self) -> tuple[str, ...]:
@@ -128,7 +136,11 @@ class Report(ABC):
         }
 
     def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write tables (CSV, some also Parquet), the document (JSON) and figures (PNG) to `folder`.
+        """Write everything there is to a folder.
+
+        Tables are written as CSV and Parquet, the document as JSON, figures as SVG and PDF, and all
+        of that again as a page, ``STEM.html``, which refers to nothing outside itself. The same
+        results give the same figures, byte for byte.
 
         Returns
         -------
@@ -142,36 +154,56 @@ class Report(ABC):
         """
         parts: dict[str, Part] = {}
         for name, frame in self.frames().items():
-            parts[f"{name}.csv"] = frame
-            if name in self.with_parquet:
-                parts[f"{name}.parquet"] = frame
+            parts |= {f"{name}.csv": frame, f"{name}.parquet": frame}
         parts[f"{self.stem}.json"] = json.dumps(self.to_document(), indent=2)
-        parts |= {f"{name}.png": drawn(draw) for name, draw in self.figures().items()}
+        pictures = self._pictures()
+        for name, picture in pictures.items():
+            parts |= {f"{name}.svg": picture.write_svg, f"{name}.pdf": picture.write_pdf}
+        parts[f"{self.stem}.html"] = lambda path: path.write_text(
+            self._page(pictures), encoding="utf-8"
+        )
         return write_parts(folder, parts)
 
     def to_html(self) -> str:
         """Return everything as one page that refers to nothing outside itself."""
-        figures = tuple((name, png(figure_of(draw))) for name, draw in self.figures().items())
+        return self._page(self._pictures())
+
+    def _pictures(self) -> dict[str, Picture]:
+        return {name: Picture(draw) for name, draw in self.figures().items()}
+
+    def _page(self, pictures: dict[str, Picture]) -> str:
+        captions = self.captions()
+        charts = {name: specification(chart) for name, chart in self.charts().items()}
+        figures = {name: picture.inline(name) for name, picture in pictures.items()}
         sections = [
-            Section("Warnings", lines=(*self.failures, *self.warnings()), alarming=True),
             Section("Findings", lines=self.findings()),
-            *self._sections(),
-            Section("Figures", figures=figures),
+            Section("Warnings", lines=(*self.failures, *self.warnings()), alarming=True),
+            *self._sections(detail=False),
+            Section("Interactive", charts=_captioned(charts, captions)),
+            Section("Figures", figures=_captioned(figures, captions)),
             Section("Notes", lines=self.notes()),
-            Section("Settings", code=json.dumps(self.settings, indent=2)),
+            *self._sections(detail=True),
+            Section("Settings", code=json.dumps(self.settings, indent=2), folded=True),
         ]
         return page(self.title, self.heading(), sections)
 
     def _repr_html_(self) -> str:
         """Return findings and tables, for notebooks."""
         findings = Section(self.heading() or self.title, lines=self.findings())
-        return fragment([findings, *self._sections()])
+        return fragment([findings, *self._sections(detail=False), *self._sections(detail=True)])
 
-    def _sections(self) -> list[Section]:
+    def _sections(self, *, detail: bool) -> list[Section]:
         return [
-            Section(table.title, table=table.to_html(), note=table.caption)
+            Section(table.title, table=table.to_html(), note=table.caption, folded=detail)
             for table in self.tables()
+            if table.detail == detail
         ]
+
+
+def _captioned(
+    parts: Mapping[str, str], captions: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
+    return tuple((captions.get(name, name.replace("_", " ")), one) for name, one in parts.items())
 
 
 def frame_of(kind: type[Any], entries: Iterable[Any]) -> pd.DataFrame:

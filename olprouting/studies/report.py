@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from olprouting.errors import InputError
 from olprouting.files import write_parts
-from olprouting.report import Section, page, png, table_html
+from olprouting.report import Picture, Section, page, table_html
 from olprouting.studies import tables
 from olprouting.studies.figures import drawings, trade_offs
 from olprouting.studies.outcome import CELLS, FAILURES, TIMING
@@ -19,6 +19,7 @@ from olprouting.studies.summary import group_columns, metrics_of, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from olprouting.files import Part
     from olprouting.studies.figures import Drawing
@@ -48,8 +49,8 @@ def study_report(folder: str | Path) -> StudyReport:
     """Write the report of the study in a folder to its subfolder ``report``.
 
     Tables hold means over seeds with Student's t intervals: ``summary`` of the results and
-    ``timing`` of wall-clock times, each as Markdown, CSV and LaTeX. Figures (PNG) are those that
-    apply. ``report.html`` holds everything and refers to nothing outside itself.
+    ``timing`` of wall-clock times, each as Markdown, CSV and LaTeX. Figures (SVG, PDF) are those
+    that apply. ``report.html`` holds everything and refers to nothing outside itself.
 
     Raises
     ------
@@ -71,9 +72,12 @@ def study_report(folder: str | Path) -> StudyReport:
     }
     if study.outputs.pareto:
         parts["pareto.csv"] = trade_offs(results).to_csv(index=False, lineterminator="\n")
-    pictures = [(drawing, png(drawing.figure)) for drawing in drawings(results, metrics)]
+    pictures = [
+        (drawing, Picture(partial(_figure, drawing))) for drawing in drawings(results, metrics)
+    ]
     for drawing, picture in pictures:
-        parts[f"{drawing.name}.png"] = partial(_write_bytes, picture)
+        parts[f"{drawing.name}.svg"] = picture.write_svg
+        parts[f"{drawing.name}.pdf"] = picture.write_pdf
     parts[PAGE] = _page(results, tables.wide(summary, by), tables.wide(timing, by), pictures)
     return StudyReport(summary, write_parts(results.folder / FOLDER, parts))
 
@@ -99,15 +103,15 @@ def _table_parts(
     }
 
 
-def _write_bytes(data: bytes, path: Path) -> None:
-    path.write_bytes(data)
+def _figure(drawing: Drawing) -> Figure:
+    return drawing.figure
 
 
 def _page(
     results: Results,
     summary: pd.DataFrame,
     timing: pd.DataFrame,
-    pictures: list[tuple[Drawing, bytes]],
+    pictures: list[tuple[Drawing, Picture]],
 ) -> str:
     study, manifest = results.study, results.manifest
     note = tables.caption(study.outputs.confidence)
@@ -127,7 +131,8 @@ def _page(
         Section("Failed cells", lines=failed, alarming=True),
         Section("Results", table=table_html(summary), note=note, lines=tuple(sorted(notices))),
         Section(
-            "Figures", figures=tuple((drawing.caption, picture) for drawing, picture in pictures)
+            "Figures",
+            figures=tuple((one.caption, picture.inline(one.name)) for one, picture in pictures),
         ),
         Section(
             "Times",

@@ -35,8 +35,11 @@ def test_gaps_prints_tables_and_writes_files(tmp_path):
         "decisions.csv",
         "decisions.parquet",
         "gaps.csv",
+        "gaps.html",
         "gaps.json",
-        "gaps.png",
+        "gaps.parquet",
+        "gaps.pdf",
+        "gaps.svg",
     ]
 
 

@@ -38,7 +38,7 @@ def test_a_model_is_trained_saved_and_judged_beside_the_others(tmp_path):
     assert judged.stdout.count("survival") == 3
     plain = run("evaluate", *small, "--forecasts", "noisy:0.2,exact-match", "--queries", "all")
     assert "…" not in plain.stdout  # what Rich does to cells that do not fit 80 columns
-    assert (out / "forecasts.png").exists()
+    assert (out / "forecasts.svg").exists()
 
 
 def test_json_is_all_that_stands_on_stdout():

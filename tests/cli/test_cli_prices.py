@@ -43,8 +43,8 @@ def test_tables_fit_a_terminal_and_files_are_written(written):
     tables = {f"{t}.{s}" for t in _TABLES for s in ("csv", "parquet")}
     assert {path.name for path in out.iterdir()} == {
         "prices.json",
-        "prices.png",
-        "convergence.png",
+        "prices.html",
+        *(f"{figure}.{s}" for figure in ("prices", "convergence") for s in ("svg", "pdf")),
         *tables,
     }
 
@@ -113,7 +113,7 @@ def test_a_front_between_two_metrics_is_printed_and_written(tmp_path):
     for name in (*WEIGHT_SETS, "ttft_mean", "throughput_tokens_per_s", "on the front"):
         assert name in done.stdout
     assert {path.name for path in tmp_path.iterdir()} == {
-        f"pareto.{suffix}" for suffix in ("csv", "parquet", "json", "png")
+        f"pareto.{suffix}" for suffix in ("csv", "parquet", "json", "svg", "pdf", "html")
     }
     document = json.loads((tmp_path / "pareto.json").read_text())
     assert len(document["points"]) == len(WEIGHT_SETS)

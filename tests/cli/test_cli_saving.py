@@ -124,11 +124,11 @@ def test_a_folder_that_is_deleted_in_mid_run_is_made_again(tmp_path):
 @full
 def test_files_that_find_no_room_are_named_and_all_else_is_there(tmp_path):
     """Catches a full disk at the second of six files: a traceback, no table, no certificates."""
-    for name in ("decisions.csv", "gaps.png"):
+    for name in ("decisions.csv", "gaps.svg"):
         (tmp_path / name).symlink_to("/dev/full")
     result = run(*GAPS, "--policies", "jsq", "--out", str(tmp_path))
     (problem,) = problems(result)
-    assert "cannot write decisions.csv, gaps.png (No space left on device)" in problem
+    assert "cannot write decisions.csv, gaps.svg (No space left on device)" in problem
     assert "jsq" in result.stdout
     for name in ("gaps.csv", "gaps.json", "decisions.parquet", "certificates.jsonl"):
         assert (tmp_path / name).is_file()

@@ -292,7 +292,8 @@ def test_ctrl_c_before_anything_is_judged_still_reports_and_writes(trace, tmp_pa
 def test_the_report_is_written_in_full(report, tmp_path):
     written = {path.name for path in report.write(tmp_path / "new")}
     tables = {f"{t}.{s}" for t in ("runs", "periods", "prices", "convergence") for s in _SUFFIXES}
-    assert written == {"prices.json", "prices.png", "convergence.png"} | tables
+    figures = {f"{f}.{s}" for f in ("prices", "convergence") for s in ("svg", "pdf")}
+    assert written == {"prices.json", "prices.html"} | figures | tables
     document = json.loads((tmp_path / "new" / "prices.json").read_text())
     assert document["schema"] == "olprouting/prices/1"
     assert document["settings"]["slots"] == [3, 3]

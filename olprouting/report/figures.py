@@ -1,0 +1,84 @@
+"""Figures as files and in pages: vector graphics, the same bytes for the same figure."""
+
+from __future__ import annotations
+
+import io
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from olprouting.files import figure_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.figure import Figure
+
+    from olprouting.files import Draw
+
+STYLE: Final[Any] = {
+    "axes.grid": True,
+    "axes.labelsize": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": 10,
+    "font.size": 9,
+    "grid.alpha": 0.25,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "lines.linewidth": 1.2,
+    "pdf.fonttype": 42,  # letters stay letters, as journals ask
+    "svg.hashsalt": "olprouting",  # else names inside the file are random
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+}
+"""How figures of reports look: Matplotlib's settings by their names."""
+
+_REFERENCES: Final = re.compile(r'(\bid="|href="#|url\(#)')
+_HEAD: Final = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>", re.DOTALL)
+
+
+class Picture:
+    """A figure that is drawn when it is first needed, and once.
+
+    Parameters
+    ----------
+    draw
+        Draws it.
+    """
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+
+    @cached_property
+    def figure(self) -> Figure:
+        """The figure, in the style of reports."""
+        from matplotlib import rc_context
+
+        with rc_context(STYLE):
+            return figure_of(self._draw)
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as an SVG file."""
+        return self._saved("svg", {"Date": None, "Creator": None}).decode()
+
+    def inline(self, name: str) -> str:
+        """Return the SVG element for a page; `name` keeps its inner names apart from others'."""
+        return _REFERENCES.sub(rf"\g<1>{name}-", _HEAD.sub("", self.svg))
+
+    def write_svg(self, path: Path) -> None:
+        """Write an SVG file."""
+        path.write_text(self.svg, encoding="utf-8")
+
+    def write_pdf(self, path: Path) -> None:
+        """Write a PDF file."""
+        path.write_bytes(self._saved("pdf", {"CreationDate": None, "Creator": None}))
+
+    def _saved(self, form: str, metadata: dict[str, None]) -> bytes:
+        from matplotlib import rc_context
+
+        file = io.BytesIO()
+        with rc_context(STYLE):
+            self.figure.savefig(file, format=form, metadata=metadata)
+        return file.getvalue()
