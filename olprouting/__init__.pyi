@@ -42,6 +42,7 @@ from .instances import SloWeights as SloWeights
 from .instances import StepTime as StepTime
 from .instances import StopReason as StopReason
 from .instances import Trace as Trace
+from .intervals import t_interval as t_interval
 from .library import best_known as best_known
 from .library import example as example
 from .library import example_names as example_names
