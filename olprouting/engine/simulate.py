@@ -26,7 +26,15 @@ from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Settings, State
 from olprouting.errors import InputError, PolicyError
 from olprouting.forecasts import LengthForecast, Oracle
 from olprouting.instances.request_curves import Batching, default_age_offset, first_token_delay
-from olprouting.options import Clock, KvMode, KvOptions, Projection
+from olprouting.options import (
+    Clock,
+    ClockOptions,
+    KvMode,
+    KvOptions,
+    Projection,
+    ProjectionOptions,
+    RunOptions,
+)
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:
@@ -64,18 +72,18 @@ def simulate(
     *,
     backlog: int | None = None,
     forecast: Forecast | None = None,
-    projection: Projection | str = Projection.CUTOFF,
-    refresh: str = "iteration",
-    signal_delay: int = 0,
+    projection: Projection | str = ProjectionOptions.projection,
+    refresh: str = ProjectionOptions.refresh,
+    signal_delay: int = RunOptions.signal_delay,
     seed: int = 0,
-    max_iterations: int | None = None,
+    max_iterations: int | None = RunOptions.max_iterations,
     series_every: int | None = None,
     view_horizon: int | None = None,
-    clock: Clock | str = Clock.BARRIER,
-    batching: Batching | str = Batching.DECODE,
+    clock: Clock | str = ClockOptions.clock,
+    batching: Batching | str = ClockOptions.batching,
     kv: KvOptions | None = None,
-    periods: int | None = None,
-    max_idle_iterations: int = 10_000,
+    periods: int | None = RunOptions.periods,
+    max_idle_iterations: int = RunOptions.max_idle_iterations,
     on_decision: Callable[[DecisionEvent], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> SimulationResult:
