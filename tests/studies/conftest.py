@@ -25,7 +25,8 @@ def policy_study(tmp_path: Path) -> Callable[..., Path]:
     def make(policy: str, seeds: int = 2, workers: str = "[1, 2]") -> Path:
         write(tmp_path / "policies.py", POLICIES)
         return write(
-            tmp_path / "study.toml", POLICY_STUDY.format(policy=policy, seeds=seeds, workers=workers)
+            tmp_path / "study.toml",
+            POLICY_STUDY.format(policy=policy, seeds=seeds, workers=workers),
         )
 
     return make
