@@ -116,8 +116,7 @@ def _certify(saving: Saving, report: GapReport, path: Path) -> None:
     from olprouting.certificates import write_certificates
     from olprouting.cli.progress import progress_bar
 
-    judged = [one for window in report.judged.values() for one in window]
-    solved = [(one.decision, one.result, one.choice()) for one in judged]
+    solved = [(one.decision, one.result, one.choice()) for one in report.judged]
 
     def write() -> list[Path]:
         with replacing(path) as unfinished, progress_bar() as advance, saving.part():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from olprouting.gaps.policy_gaps import difference
+from olprouting.intervals import Interval
 from olprouting.options import OWN_PATH
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from olprouting.gaps.policy_gaps import PolicyGaps
     from olprouting.gaps.report import GapReport
     from olprouting.gaps.runs import PolicyRun
-    from olprouting.intervals import Interval
 
 FEW_CHOICES: Final = 20
 """With fewer decisions that leave a choice, policies are hardly compared at all."""
@@ -103,13 +103,12 @@ class GapFindings:
         p99 = best.mean("wait_p99_s").estimate
         said = f"Its slowest 1% of requests wait {p99:.2f} s for a slot or longer"
         if not more.excludes_zero:
-            return f"{said}, which cannot be told apart from jsq's."
+            return f"{said}, which cannot be told apart from jsq."
         which = "more" if more.estimate > 0 else "less"
-        low, high = sorted((abs(more.low), abs(more.high)))
-        return f"{said}, {abs(more.estimate):.2f} s ({low:.2f} to {high:.2f}) {which} than jsq's."
+        return f"{said}; that is {_positive(more).text('.2f')} s {which} than under jsq."
 
     def _how_far_from_optimal(self, best: PolicyRun) -> Iterator[str]:
-        window = min(self._report.judged, default=0)
+        window = min(self._report.windows, default=0)
         entry = self._entry(best.policy, window)
         if entry is None:
             return
@@ -130,14 +129,14 @@ class GapFindings:
             return f"All {entry.sampled} optima are proven."
         named = f"{', '.join(where[:5])}{', ...' if len(where) > 5 else ''}"
         more = entry.unproven_mean_tokens
-        tokens = f"{more:,.0f} tokens" if more >= 1 else "a token"
+        tokens = f"{more:,.0f} tokens" if more >= 1.5 else "a token"
         return (
             f"{len(where)} of {entry.sampled} optima are unproven (iteration {named}): every "
-            f"policy may lose up to {tokens} a decision more."
+            f"policy may lose up to {tokens} a decision more, in mean, and their order stays."
         )
 
     def _what_lookahead_brings(self) -> Iterator[str]:
-        window = max(self._report.judged, default=0)
+        window = max(self._report.windows, default=0)
         if "br0" not in self._runs or "brh" not in self._runs or not window:
             return
         ahead, myopic = self._entry("brh", window), self._entry("br0", window)
@@ -145,15 +144,20 @@ class GapFindings:
             return
         of = self._report.records_of
         less = difference(of("brh", window), of("br0", window))
+        if ahead.share_captured is None:
+            return
         said = (
-            f"Lookahead, {program_of(window)}: a decision of brh leaves {_tokens(ahead.found)} "
-            f"above the best found, one of br0 {_tokens(myopic.found)}"
+            f"Lookahead, {program_of(window)}: brh avoids {ahead.captured.text('.0%')} of jsq's "
+            f"excess, br0 {myopic.captured.text('.0%')}"
         )
         if less.excludes_zero:
             which = "less" if less.estimate < 0 else "more"
-            said += f"; brh leaves {which}, and that is more than chance"
+            said += (
+                f"; a decision of brh leaves {which}, by {_tokens(_positive(less))}, which is more "
+                "than chance"
+            )
         else:
-            said += "; they cannot be told apart"
+            said += "; what their decisions leave cannot be told apart"
         yield f"{said}. {self._unproven(ahead)}"
 
     def _entry(self, policy: str, window: int) -> PolicyGaps | None:
@@ -215,6 +219,12 @@ class GapFindings:
 
 def _tokens(interval: Interval) -> str:
     return interval.text(",.0f").replace(" (", " tokens (", 1)
+
+
+def _positive(difference: Interval) -> Interval:
+    """Return a difference that excludes 0 without its sign."""
+    low, high = sorted((abs(difference.low), abs(difference.high)))
+    return Interval(abs(difference.estimate), low, high)
 
 
 def _listed(names: list[str]) -> str:

@@ -30,7 +30,8 @@ class GapRecord:
     Attributes
     ----------
     policy, iteration, horizon
-        Whose decision, when, and the window H it is judged by.
+        Whose decision, when, and the window H it is judged by (of which less is left where a
+        forecast is renewed every H iterations).
     waiting, admissions, free_slots
         Size of the decision.
     value_tokens
@@ -153,7 +154,7 @@ class Judge:
         answers
             What each policy chose, by its name; at least one.
         lookahead
-            Window H by which to judge, 0 or that of the sampled view.
+            Window H by which to judge, at most that of the sampled view.
 
         Returns
         -------
@@ -173,25 +174,27 @@ class Judge:
         start = answers[min(values, key=values.__getitem__)]
         result = self._solve(decision, start)
         truth = _Truth.of(self, state, decision, result)
-        jsq = self._jsq_value(decision, state)
+        draws = self._jsq_draws(state)
+        jsq_value = _mean_value(decision, draws)
         judged = []
         for name, answer in answers.items():
-            value = jsq if name == self.jsq.name else float(values[name])
-            record = self._record(name, state, decision, answer, value, jsq, result, truth)
+            own = draws if name == self.jsq.name else (answer,)
+            record = self._record(name, lookahead, state, decision, own, jsq_value, result, truth)
             judged.append(JudgedDecision(record, decision, answer, float(values[name]), result))
         return judged
 
     def _record(
         self,
         policy: str,
+        lookahead: int,
         state: SampledDecision,
         decision: Decision,
-        answer: Assignment,
-        value: float,
+        answers: tuple[Assignment, ...],
         jsq_value: float,
         result: DecisionResult,
         truth: _Truth | None,
     ) -> GapRecord:
+        value = _mean_value(decision, answers)
         best = value if result.value is None else float(result.value)
         bound = 0.0 if result.bound is None else float(result.bound)  # no imbalance is negative
         found = max(value - best, 0.0)
@@ -199,7 +202,7 @@ class Judge:
         return GapRecord(
             policy=policy,
             iteration=state.view.iteration,
-            horizon=decision.horizon,
+            horizon=lookahead,
             waiting=decision.waiting,
             admissions=decision.admissions,
             free_slots=int(decision.free_slots.sum()),
@@ -212,9 +215,9 @@ class Judge:
             found_tokens=found,
             unproven_tokens=unproven,
             gap_tokens=found + unproven,
-            gap_of_load=(found + unproven) / weighted_peak(decision, answer),
+            gap_of_load=(found + unproven) / weighted_peak(decision, answers[0]),
             optimal=result.proven and found <= PROOF_TOLERANCE_TOKENS,
-            true_gap_tokens=None if truth is None else truth.gap_of(answer),
+            true_gap_tokens=None if truth is None else truth.gap_of(answers),
             forecast_error_tokens=None if truth is None else truth.forecast_error_tokens,
             solve_s=result.wall_s,
             build_s=result.build_s,
@@ -232,15 +235,19 @@ class Judge:
         return result
 
     def _decision(self, state: SampledDecision, lookahead: int) -> Decision:
-        decision = decision_of(state.view, self.gamma, self.growth)
-        return decision if lookahead else decision.myopic()
+        loads = np.ascontiguousarray(state.view.projected_load_tokens[:, : lookahead + 1])
+        view = state.view._replace(projected_load_tokens=loads)
+        return decision_of(view, self.gamma if lookahead else 1, self.growth)
 
-    def _jsq_value(self, decision: Decision, state: SampledDecision) -> float:
+    def _jsq_draws(self, state: SampledDecision) -> tuple[Assignment, ...]:
         rng = np.random.default_rng([self.seed, state.view.iteration])
         myopic = np.ascontiguousarray(state.view.projected_load_tokens[:, :1])
         view = state.view._replace(projected_load_tokens=myopic, workers=None)
-        draws = (tuple(self.jsq.route(view, rng)) for _ in range(JSQ_DRAWS))
-        return float(sum(objective(decision, pairs) for pairs in draws) / JSQ_DRAWS)
+        return tuple(tuple(self.jsq.route(view, rng)) for _ in range(JSQ_DRAWS))
+
+
+def _mean_value(decision: Decision, answers: tuple[Assignment, ...]) -> float:
+    return float(sum(objective(decision, answer) for answer in answers) / len(answers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +266,8 @@ class _Truth:
         loads = state.true_load_tokens
         if loads is None or decision.horizon == 0 or not result.proven:
             return None
-        truth = decision.replace(projected_load_tokens=loads)
+        seen = np.ascontiguousarray(loads[:, : decision.horizon + 1])
+        truth = decision.replace(projected_load_tokens=seen)
         trusting = result.assignment
         assert trusting is not None  # proven
         best = judge._solve(truth, trusting)
@@ -269,8 +277,8 @@ class _Truth:
         optimum = float(best.value)
         return cls(truth, optimum, max(float(objective(truth, trusting)) - optimum, 0.0))
 
-    def gap_of(self, answer: Assignment) -> float:
-        return max(float(objective(self.decision, answer)) - self.optimum_tokens, 0.0)
+    def gap_of(self, answers: tuple[Assignment, ...]) -> float:
+        return max(_mean_value(self.decision, answers) - self.optimum_tokens, 0.0)
 
 
 def weighted_peak(decision: Decision, assignment: Assignment) -> float:

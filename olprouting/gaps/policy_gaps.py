@@ -108,7 +108,7 @@ class PolicyGaps:
         return _back(self.share_captured_found, self.share_captured_low, self.share_captured_high)
 
     @classmethod
-    def of(cls, run: PolicyRun, records: Sequence[GapRecord], horizon: int) -> PolicyGaps:
+    def of(cls, run: PolicyRun, records: Sequence[GapRecord]) -> PolicyGaps:
         """Sum up the records (at least one, in time order) of one policy and window."""
         gaps = _column(records, "gap_tokens")
         found = t_interval(block_means(_column(records, "found_tokens"), BLOCKS))
@@ -116,7 +116,7 @@ class PolicyGaps:
         solve_s = _column(records, "solve_s") + _column(records, "build_s")
         return cls(
             policy=records[0].policy,
-            horizon=horizon,
+            horizon=records[0].horizon,
             waiting_imbalance_tokens=run.numbers.waiting_imbalance_tokens,
             mean_imbalance_tokens=run.numbers.imbalance_tokens,
             wait_mean_s=run.numbers.wait_mean_s,
@@ -171,8 +171,7 @@ def share_captured(records: Sequence[GapRecord], *, by_best: bool = False) -> In
     if not excess.sum() > 0:
         return Interval(np.nan, np.nan, np.nan)
     avoided, excess = block_sums(np.array([jsq - policy, excess]), BLOCKS)
-    drawn = bootstrap_interval(_ratio_of_sums, avoided, excess)
-    return drawn if drawn.is_known else drawn._replace(low=np.nan, high=np.nan)
+    return bootstrap_interval(_ratio_of_sums, avoided, excess)
 
 
 def difference(records: Sequence[GapRecord], others: Sequence[GapRecord]) -> Interval:

@@ -34,7 +34,7 @@ class GapReport(Report):
     policies
         One entry per window and policy, window by window.
     judged
-        Per window: one entry per solved decision and policy, decision by decision.
+        One entry per window, decision and policy, in this order.
     series
         Per policy (name): start_s and imbalance_tokens of every iteration.
     settings, interrupted, failures
@@ -49,18 +49,22 @@ class GapReport(Report):
     runs: tuple[PolicyRun, ...]
     choices: dict[str, int]
     policies: tuple[PolicyGaps, ...]
-    judged: dict[int, tuple[JudgedDecision, ...]]
+    judged: tuple[JudgedDecision, ...]
     series: dict[str, pd.DataFrame]
 
     @property
     def records(self) -> tuple[GapRecord, ...]:
-        """Value, optimum and gap of each solved decision of each policy, window by window."""
-        return tuple(one.record for judged in self.judged.values() for one in judged)
+        """Value, optimum and gap of each judged decision."""
+        return tuple(one.record for one in self.judged)
+
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """The windows H of the programs that judged, in this order."""
+        return tuple(dict.fromkeys(entry.horizon for entry in self.policies))
 
     def records_of(self, policy: str, window: int) -> list[GapRecord]:
         """Return those of one policy by one window."""
-        judged = self.judged.get(window, ())
-        return [one.record for one in judged if one.record.policy == policy]
+        return [one for one in self.records if (one.policy, one.horizon) == (policy, window)]
 
     def heading(self) -> str:
         """Return in a line what was asked."""

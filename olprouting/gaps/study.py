@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from olprouting.engine.arguments import check_numbers
 from olprouting.errors import Failures, InputError, member_named
 from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
@@ -113,8 +114,10 @@ def measure_gaps(
         raise InputError(f"decisions = {decisions} must be >= 1, or None for all")
     if cluster.kv_tokens is not None:
         raise InputError("gaps: the exact programs have no KV limits; leave out kv_tokens")
+    check_numbers(replications=(replications, 0, ""), max_iterations=(max_iterations, 0, ""))
     made = [make_policy(name, cluster.workers, options) for name in policies]
-    for policy in made:
+    path = None if states == OWN_PATH else make_policy(states, cluster.workers, options)
+    for policy in (*made, *([path] if path else [])):
         if not policy.maximal:
             raise InputError(
                 f"{policy.name} may leave slots free while requests wait, and the exact programs "
@@ -151,8 +154,7 @@ def measure_gaps(
                 runs[policy.name] = _run(trace, cluster, policy, size, made, running)
                 found.add_run(policy.name, runs[policy.name])
             found.advance("runs", number, len(made))
-        if runs and states != OWN_PATH and states not in runs:
-            path = make_policy(states, cluster.workers, options)
+        if runs and path is not None and states not in runs:
             runs[states] = _run(trace, cluster, path, decisions, made, running)
         answering = [policy for policy in made if policy.name in found.runs]
         if states == OWN_PATH:
@@ -195,7 +197,7 @@ def measure_gaps(
         runs=tuple(found.runs.values()),
         choices={name: run.choices for name, run in runs.items()},
         policies=found.entries(),
-        judged={horizon: tuple(judged) for horizon, judged in found.judged.items()},
+        judged=tuple(found.judged),
         series=found.series,
         interrupted=found.interrupted,
         failures=failures.messages,
@@ -251,7 +253,7 @@ class _Findings:
 
     on_progress: OnProgress | None
     runs: dict[str, PolicyRun] = field(default_factory=dict)
-    judged: dict[int, list[JudgedDecision]] = field(default_factory=dict)
+    judged: list[JudgedDecision] = field(default_factory=list)
     series: dict[str, pd.DataFrame] = field(default_factory=dict)
     interrupted: bool = False
 
@@ -273,20 +275,20 @@ class _Findings:
         if not answers:
             return
         for lookahead in windows:
-            judged = self.judged.setdefault(lookahead, [])
             for number, state in enumerate(sample):
                 chosen = {name: answer[number] for name, answer in answers.items()}
-                judged.extend(judge.measure(state, chosen, lookahead))
+                self.judged.extend(judge.measure(state, chosen, lookahead))
                 self.advance(f"solving, H = {lookahead}", number + 1, len(sample))
 
     def entries(self) -> tuple[PolicyGaps, ...]:
         """Return one entry per program and policy that has judged decisions, program by program."""
         entries = []
-        for lookahead, judged in self.judged.items():
+        records = [one.record for one in self.judged]
+        for window in dict.fromkeys(record.horizon for record in records):
             for name, run in self.runs.items():
-                records = [one.record for one in judged if one.record.policy == name]
-                if records:
-                    entries.append(PolicyGaps.of(run, records, lookahead))
+                own = [one for one in records if (one.policy, one.horizon) == (name, window)]
+                if own:
+                    entries.append(PolicyGaps.of(run, own))
         return tuple(entries)
 
 

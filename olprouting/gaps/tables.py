@@ -26,7 +26,7 @@ def gap_tables(report: GapReport) -> tuple[Table, ...]:
 
 def _tables(report: GapReport) -> Iterator[Table]:
     yield _runs(report)
-    for window in report.judged:
+    for window in report.windows:
         yield _gaps(report, window)
     compared = [row for row in report.policies if row.share_compared is not None]
     if compared:
@@ -85,9 +85,8 @@ def _about_runs(report: GapReport) -> Iterator[str]:
             f"of its requests drawn anew. Above best: paired with {best.policy}, ± 95%; (=): "
             "cannot be told apart."
         )
-    if report.judged:
-        window = min(report.judged)
-        number = report.policies[0].sampled if report.policies else 0
+    if report.policies:
+        window, number = report.windows[0], report.policies[0].sampled
         path = "its own path" if asked["states"] == OWN_PATH else f"{asked['states']}'s path"
         yield (
             f"Avoided: of {number} decisions on {path} that left a choice, {program_of(window)}, "

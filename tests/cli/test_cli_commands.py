@@ -37,6 +37,8 @@ def test_gaps_prints_tables_and_writes_files(tmp_path):
         "gaps.csv",
         "gaps.json",
         "gaps.png",
+        "replications.csv",
+        "runs.csv",
     ]
 
 
