@@ -17,7 +17,8 @@ PACKAGES = (
     *(
         f"olprouting.{module.name}"
         for module in pkgutil.iter_modules(olprouting.__path__)
-        if module.ispkg and module.name != "cli"
+        # those that `olprouting` names come with it
+        if module.ispkg and module.name not in ("cli", *olprouting.__all__)
     ),
     "olprouting.exact.period",
     "olprouting.forecasts.learned",

@@ -16,6 +16,7 @@ import hashlib
 import json
 import sys
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from olprouting.instances import (
     PeriodResult,
     SloWeights,
     StopReason,
+    Trace,
 )
 from olprouting.library.catalogue import FOLDERS, Entry
 from olprouting.traces import from_profile
@@ -59,6 +61,24 @@ class Made:
 # ---------------------------------------------------------------------------------- decisions
 
 
+def completions(requests: int, rng: np.random.Generator) -> Trace:
+    """Code completions: prompts around 2,000 tokens, outputs so short that many end at once."""
+    prompt = np.clip(rng.lognormal(np.log(1900), 0.6, requests), 50, 7500).astype(np.int64)
+    return Trace(prompt, rng.integers(1, 61, requests))
+
+
+def large_prompts(requests: int, rng: np.random.Generator) -> Trace:
+    """Short outputs, and among the first 32 prompts three of up to 80,000 tokens; later few."""
+    prompt = np.clip(rng.lognormal(np.log(6000), 1.0, requests), 200, 30_000).astype(np.int64)
+    large = np.append(rng.choice(32, 3, replace=False), np.arange(40, requests, 120))
+    prompt[large] = rng.integers(40_000, 80_001, len(large))
+    return Trace(prompt, rng.integers(5, 80, requests))
+
+
+LAWS = {"completions": completions, "large-prompts": large_prompts}
+"""Laws of lengths beside the profiles."""
+
+
 def served(
     profile: str,
     seed: int,
@@ -74,7 +94,7 @@ def served(
     """Return a cluster in full swing: residents of random age, free slots spread at random."""
     rng = np.random.default_rng(seed)
     free_slots = np.bincount(rng.integers(0, workers, free), minlength=workers)
-    lengths = from_profile(profile, workers * slots + pool, rng)
+    lengths = LAWS.get(profile, partial(from_profile, profile))(workers * slots + pool, rng=rng)
     prompt, decode = lengths.prompt_tokens, lengths.decode_tokens
     loads = np.zeros((workers, horizon + 1), np.int64)
     residents = iter(range(pool, pool + workers * slots))
@@ -274,6 +294,15 @@ def library() -> list[Made]:
         size = {"workers": 8, "pool": 64, "free": 8, "horizon": 80, "gamma": "0.86"}
         make = {"burstgpt": burstgpt_like, "mooncake": mooncake_like}[short]
         add(_name(short, size), profile, "medium", 150, make, **size)
+    for law, seed in (("completions", 400), ("large-prompts", 420)):
+        for workers, pool, free, horizon in (
+            (8, 32, 30, 0), (8, 64, 30, 80), (8, 200, 30, 80), (16, 64, 32, 0), (16, 64, 32, 80),
+            (16, 200, 32, 80),
+        ):  # fmt: skip
+            size = {"workers": workers, "pool": pool, "free": free, "horizon": horizon}
+            size |= {"gamma": "0.86"} if horizon else {}
+            seed += 1
+            add(_name(law, size), law, "hard", seed, partial(served, law), **size)
     add("burst-g4-w16", "burst", "hard", 160, burst, workers=4, pool=16, per_worker=4)
     add("burst-g8-w32", "burst", "hard", 161, burst, workers=8, pool=32, per_worker=4)
     add("burst-g8-p36-h20", "burst", "hard", 162, burst, workers=8, pool=36, per_worker=4,

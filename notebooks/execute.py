@@ -6,21 +6,20 @@ code changed.
 
 from __future__ import annotations
 
-import base64
-import io
+import re
 import sys
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from nbclient import NotebookClient
-from PIL import Image
 
 FOLDER = Path(__file__).resolve().parent
 TIMEOUT_S = 600
 """Most that a cell may take: a cold machine compiles the routing kernels first."""
-COLOURS = 256
-"""Of a stored figure: enough for lines and their soft edges, and a third of the bytes."""
+FIGURE = "image/svg+xml"
+BANNER = re.compile(r"Running HiGHS .*\n.*third-party.*\n?")
+"""With its version, once per process, before any option can stop it."""
 
 
 def run(notebook: Any) -> None:
@@ -48,19 +47,39 @@ def tidy(notebook: Any) -> None:
         "language_info": {"name": "python"},
     }
     for cell in notebook.cells:
-        cell.metadata = {}
-        for output in cell.get("outputs", []):
-            if "image/png" in output.get("data", {}):
-                image = base64.b64decode(output.data["image/png"])
-                output.data["image/png"] = base64.b64encode(small(image)).decode()
+        tags = cell.metadata.get("tags")
+        cell.metadata = {"tags": tags, "jupyter": {"source_hidden": True}} if tags else {}
+        if cell.cell_type == "code":
+            cell.outputs = [shown for shown in joined(cell.outputs) if shown.get("text") != ""]
+            for output in cell.outputs:
+                if FIGURE in output.get("data", {}):
+                    output.data[FIGURE] = same_every_time(output.data[FIGURE], cell.id)
 
 
-def small(png: bytes) -> bytes:
-    """Return a figure with fewer colours, and without the text in which Matplotlib names itself."""
-    out = io.BytesIO()
-    drawn = Image.open(io.BytesIO(png)).convert("RGB")
-    drawn.quantize(COLOURS, dither=Image.Dither.NONE).save(out, "PNG", optimize=True)
-    return out.getvalue()
+def joined(outputs: list[Any]) -> list[Any]:
+    """Return outputs with printed text in one piece: in how many it comes is chance."""
+    pieces: list[Any] = []
+    for output in outputs:
+        if output.output_type == "stream" and pieces and pieces[-1].get("name") == output.name:
+            pieces[-1].text += output.text
+        else:
+            pieces.append(output)
+    for output in pieces:
+        if output.output_type == "stream":
+            output.text = BANNER.sub("", output.text)
+    return pieces
+
+
+def same_every_time(svg: str, cell: str) -> str:
+    """Return a figure without time and version, and with names that no other figure has."""
+    svg = re.sub(r" *<metadata>.*?</metadata>\n?", "", svg, flags=re.DOTALL)
+    drawn = dict.fromkeys(re.findall(r'id="(\w+)"', svg))
+    names = {name: f"{cell}-{number}" for number, name in enumerate(drawn)}
+    return re.sub(
+        r'(id="|href="#|url\(#)(\w+)',
+        lambda found: found[1] + names.get(found[2], found[2]),
+        svg,
+    )
 
 
 def main(names: list[str]) -> int:

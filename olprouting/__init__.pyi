@@ -1,3 +1,9 @@
+from . import exact as exact
+from . import models as models
+from . import plots as plots
+from . import prices as prices
+from . import theory as theory
+from . import traces as traces
 from .certificates import certificate as certificate
 from .certificates import verify as verify
 from .engine import KvOptions as KvOptions
@@ -36,7 +42,10 @@ from .instances import SloWeights as SloWeights
 from .instances import StepTime as StepTime
 from .instances import StopReason as StopReason
 from .instances import Trace as Trace
+from .intervals import t_interval as t_interval
 from .library import best_known as best_known
+from .library import example as example
+from .library import example_names as example_names
 from .library import instance_names as instance_names
 from .library import load_instance as load_instance
 from .policies import BidPriceOptions as BidPriceOptions

@@ -106,6 +106,7 @@ def bootstrap_interval(
         return Interval(estimate, np.nan, np.nan)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        warnings.simplefilter("ignore", RuntimeWarning)  # no acceleration where rows agree
         drawn = stats.bootstrap(
             columns,
             statistic,
@@ -119,6 +120,9 @@ def bootstrap_interval(
     if np.ptp(drawn.bootstrap_distribution) == 0:
         return Interval(estimate, estimate, estimate)
     low, high = drawn.confidence_interval
+    if not np.isfinite([low, high]).all():  # BCa has none, plain percentiles do
+        tails = np.array([(1 - level) / 2, (1 + level) / 2])
+        low, high = np.quantile(drawn.bootstrap_distribution, tails)
     return Interval(estimate, float(low), float(high))
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+LESSON = "03_degeneracy.ipynb"
+"""It needs no routing kernels, which a new place would compile again."""
 WITHOUT_CHECKOUT = f"import sys; sys.path = [p for p in sys.path if p != {str(ROOT)!r}]\n"
 
 
@@ -51,6 +53,7 @@ def test_the_wheel_has_every_model_and_the_data(installed: Path) -> None:
     assert {path.name for path in (installed / "olprouting" / "models").iterdir()} == models
     script = (
         "import olprouting as olp, olprouting.models.imbalance_assignment as model\n"
+        "assert olp.example('e2').workers == 3\n"
         "print(model.__file__, model.build.__name__, len(olp.instance_names()))"
     )
     done = run(installed, script)
@@ -58,3 +61,20 @@ def test_the_wheel_has_every_model_and_the_data(installed: Path) -> None:
     file, name, instances = done.stdout.rsplit(maxsplit=2)
     assert Path(file) == installed / "olprouting" / "models" / "imbalance_assignment.py"
     assert (name, int(instances) > 0) == ("build", True)
+
+
+def test_a_lesson_runs_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    """Catches a notebook or an example that only a checkout has."""
+    copy = "import sys; sys.argv[1:] = ['examples', 'copy', {!r}]\n"
+    copy += "from olprouting.__main__ import main; main()"
+    done = run(installed, copy.format(str(tmp_path)))
+    assert done.returncode == 0, done.stderr
+    lessons = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {path.name for path in tmp_path.glob("notebooks/*.ipynb")} == lessons
+    execute = [sys.executable, "-P", "notebooks/execute.py", LESSON]
+    environment = os.environ | {"PYTHONPATH": str(installed)}
+    done = subprocess.run(
+        execute, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    assert LESSON in done.stdout

@@ -101,6 +101,7 @@ def write_certificates(
 ) -> None:
     """Write the certificate of each decision, as soon as its proof is found; that may take long.
 
+    Choices of several policies at one decision are to follow each other: it is proven once.
     After Ctrl-C the file holds, and lists, those that were finished.
 
     Parameters
@@ -114,9 +115,13 @@ def write_certificates(
         Called with ("prove", decisions done, decisions in all).
     """
     with path.open("w+", encoding="utf-8") as file:
+        proven: DecisionResult | None = None
+        document: dict[str, Any] = {}
         try:
             for done, (decision, result, choice) in enumerate(solved, start=1):
-                file.write(json.dumps(certificate(decision, result) | {"choice": choice}) + "\n")
+                if result is not proven:
+                    document, proven = certificate(decision, result), result
+                file.write(json.dumps(document | {"choice": choice}) + "\n")
                 if on_progress is not None:
                     on_progress("prove", done, len(solved))
         finally:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from olprouting.cli.doctor import doctor
+from olprouting.cli.examples import examples_app
 from olprouting.cli.forecast import forecast_app
 from olprouting.cli.gaps import gaps
 from olprouting.cli.hindsight import hindsight
@@ -39,6 +40,7 @@ app.command()(prices)
 app.command()(simulate)
 app.command()(solve)
 app.command()(theory)
+app.add_typer(examples_app)
 app.add_typer(forecast_app)
 app.add_typer(instances_app)
 app.add_typer(traces_app)

@@ -13,7 +13,13 @@ from olprouting.cli.command import command, take
 from olprouting.cli.saving import FOR_VERIFY, Saving, own_folder
 from olprouting.cli.tables import show_report
 from olprouting.files import replacing
-from olprouting.options import ClusterOptions, ForecastOptions, GapOptions, PolicyOptions
+from olprouting.options import (
+    ClusterOptions,
+    ForecastOptions,
+    GapOptions,
+    PolicyOptions,
+    RunOptions,
+)
 
 if TYPE_CHECKING:
     from olprouting.gaps import GapReport
@@ -40,11 +46,13 @@ PolicyChoices = Annotated[
 Judging = Annotated[
     GapOptions,
     take(
-        *("decisions", "judged_by", "time_limit_s"),
-        decisions={"default": 30},
+        *("decisions", "states", "judged_by", "time_limit_s", "replications"),
+        decisions={"default": 100},
         time_limit_s={"default": 2.0},
+        replications={"default": 10},
     ),
 ]
+Running = Annotated[RunOptions, take("max_iterations")]
 
 
 @command
@@ -58,11 +66,13 @@ def gaps(
     forecast: Annotated[ForecastOptions, take("forecast")],
     projecting: o.Projecting,
     judging: Judging,
+    running: Running,
     seed: o.SeedOption = 0,
     out: OutOption = None,
+    details: o.DetailsOption = False,
     as_json: o.JsonOption = False,
 ) -> None:
-    """Run each policy on a trace, solve its decisions exactly, and report the gaps.
+    """Run each policy on a trace, solve decisions exactly, and report imbalance and gaps.
 
     Without arguments: 2,000 requests drawn from the embedded profile of the Azure 2023
     conversation trace.
@@ -85,6 +95,7 @@ def gaps(
             forecast=known,
             **asdict(projecting),
             **asdict(judging),
+            max_iterations=running.max_iterations,
             seed=seed,
             on_progress=advance,
         )
@@ -93,7 +104,7 @@ def gaps(
         (folder / CERTIFICATES).unlink(missing_ok=True)  # an earlier run's
         if report.records:
             saving.save(lambda: report.write(folder))
-    show_report(report, as_json=as_json)
+    show_report(report, as_json=as_json, details=details)
     interrupted = report.interrupted or saving.interrupted
     if folder is not None and report.judged and not interrupted:
         _certify(saving, report, folder / CERTIFICATES)

@@ -28,7 +28,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from olprouting.instances import Trace
+    from olprouting.price_report import PriceReport
     from olprouting.progress import OnProgress
+
+NOT_AS_MEANT = 3
+"""Exit code of a run that is right, but of which a warning says that it misleads."""
 
 ParetoOption = Annotated[
     str | None,
@@ -41,9 +45,13 @@ ParetoOption = Annotated[
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
-        help="Comma-separated policies to run beside bid-price: round-robin, jsq, random, "
-        "power-of-two by default; also bid-price-exact, lp-rounding, period-integer, ..."
+        help="Comma-separated policies to run beside bid-price and prices-0, the same with all "
+        "prices 0: round-robin, jsq, random, power-of-two by default; also bid-price-exact, "
+        "lp-rounding, period-integer, ..."
     ),
+]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Exit with code 3 if there is a warning.")
 ]
 Workers = Annotated[
     ClusterOptions,
@@ -91,6 +99,8 @@ def prices(
     seed: o.SeedOption = 0,
     out: o.FolderOption = None,
     as_json: o.JsonOption = False,
+    details: o.DetailsOption = False,
+    strict: StrictOption = False,
 ) -> None:
     """Run the bid-price policy and others at equal limits; judge its prices and starts exactly.
 
@@ -113,7 +123,9 @@ def prices(
         seed,
     )
     if pareto is None:
-        study.compare(o.names(policies), folder, as_json)
+        report = study.compare(o.names(policies), folder, as_json=as_json, details=details)
+        if strict and report.warnings():
+            raise typer.Exit(NOT_AS_MEANT)
     elif policies is None:
         study.trace_front(pareto, folder, as_json)
     else:
@@ -146,7 +158,9 @@ class _Study:
             "on_progress": advance,
         }
 
-    def compare(self, policies: list[str], folder: Path | None, as_json: bool) -> None:
+    def compare(
+        self, policies: list[str], folder: Path | None, *, as_json: bool, details: bool
+    ) -> PriceReport:
         """Print how bid-price and other policies do, and how good its prices are."""
         from olprouting.cli.progress import progress_bar, warn_if_interpreted
         from olprouting.price_report import DEFAULT_POLICIES, measure_prices
@@ -163,8 +177,9 @@ class _Study:
         saving = Saving()
         if folder is not None and report.runs:
             saving.save(lambda: report.write(folder))
-        show_report(report, as_json=as_json)
+        show_report(report, as_json=as_json, details=details)
         saving.end(report.failures, interrupted=report.interrupted)
+        return report
 
     def trace_front(self, metrics: str, folder: Path | None, as_json: bool) -> None:
         """Print which trade-offs between two metrics the published weights reach."""

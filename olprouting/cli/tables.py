@@ -31,7 +31,7 @@ def read_table(path: Path) -> pd.DataFrame:
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
-        return pd.read_csv(path, float_precision="round_trip")
+        return pd.read_csv(path, engine="pyarrow")  # exact floats in every pandas
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot read the table: {error}") from None
 

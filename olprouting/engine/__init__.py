@@ -6,6 +6,7 @@ from olprouting.engine.metrics import (
     PeriodMetrics,
     PeriodQuantiles,
     Quantiles,
+    WaitingWindow,
 )
 from olprouting.engine.replay import replay_policy
 from olprouting.engine.result import SimulationResult
@@ -24,6 +25,7 @@ __all__ = [
     "PeriodQuantiles",
     "Quantiles",
     "SimulationResult",
+    "WaitingWindow",
     "replay_policy",
     "simulate",
 ]

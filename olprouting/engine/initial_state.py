@@ -76,6 +76,7 @@ def new_state(
         + requests * (REQUEST.itemsize + 32),
     )
     now = np.zeros(1, NOW)
+    now["waiting_from"] = -1
     now["refreshed"] = -(2**60)
     return State(
         now=as_records(now),
@@ -131,7 +132,7 @@ def _requests(
         records["arrival_iteration"] = trace.release_iteration
     for name in ("worker", "admission", "release", "rejection", "first_token", "finish"):
         records[name] = -1
-    for name in ("release_s", "first_token_s", "finish_s"):
+    for name in ("release_s", "admission_s", "first_token_s", "finish_s"):
         records[name] = np.nan
     return records
 

@@ -184,6 +184,8 @@ def admit(settings: Settings, state: State, slot: int, worker: int) -> None:
     state.queue[slot] = -1
     state.requests[request].worker = worker
     state.requests[request].admission = now.iteration
+    if np.isnan(state.requests[request].admission_s):
+        state.requests[request].admission_s = now.clock_s
     state.requests[request].began = state.workers[worker].own_iteration
     state.workers[worker].load += state.requests[request].prompt
     state.workers[worker].active += 1

@@ -12,6 +12,7 @@ from olprouting.engine.metrics import (
     PeriodMetrics,
     PeriodQuantiles,
     Quantiles,
+    WaitingWindow,
 )
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def measure(trace: Trace, settings: Settings, state: State) -> Metrics:
     finish_s = state.requests["finish_s"][finished]
     first_s = state.requests["first_token_s"][finished]
     release_s = state.requests["release_s"][finished]
+    waited_s = state.requests["admission_s"] - state.requests["release_s"]
     several = tokens > 1
     idle = int(now["idle_iterations"])
     busy = int(now["busy_iterations"] if settings.barrier else state.workers["own_iteration"].sum())
@@ -45,12 +47,14 @@ def measure(trace: Trace, settings: Settings, state: State) -> Metrics:
         idle_iterations=idle,
         mean_imbalance_tokens=_barrier(settings, now["imbalance_tokens"], busy),
         mean_imbalance_with_idle_tokens=_barrier(settings, now["imbalance_tokens"], busy + idle),
+        while_waiting=_waiting_window(state) if settings.barrier else None,
         mean_idle_share=_barrier(settings, now["idle_share"], busy),
         makespan_s=makespan_s,
         decode_tokens=int(now["decode_tokens"]),
         throughput_tokens_per_s=_ratio(now["decode_tokens"], makespan_s),
         requests_per_s=_ratio(now["finished"], makespan_s),
         tpot=Quantiles.of((finish_s - first_s)[several] / (tokens[several] - 1)),
+        waiting_time=Quantiles.of(waited_s[~np.isnan(waited_s)]),
         ttft=Quantiles.of(first_s - release_s),
         end_to_end=Quantiles.of(finish_s - release_s),
         single_token_requests=int((~several).sum()),
@@ -58,6 +62,15 @@ def measure(trace: Trace, settings: Settings, state: State) -> Metrics:
         periods=_period_metrics(state, busy + idle) if settings.barrier else None,
         kv=_kv_metrics(state, busy) if settings.kv_limited else None,
     )
+
+
+def _waiting_window(state: State) -> WaitingWindow | None:
+    now = state.now[0]
+    iterations = int(now["admitting_until"] - now["waiting_from"])
+    if now["waiting_from"] < 0 or iterations < 1:
+        return None
+    tokens = now["tokens_until_admitted"] - now["tokens_before_waiting"]
+    return WaitingWindow(iterations, _ratio(tokens, iterations))
 
 
 def _period_metrics(state: State, periods: int) -> PeriodMetrics:

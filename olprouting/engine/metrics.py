@@ -14,25 +14,26 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-_GROUPS: Final = ("periods", "kv")
+_GROUPS: Final = ("while_waiting", "periods", "kv")
 
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Mean and quantiles of a latency in seconds; None where no request has one."""
+    """Mean, quantiles and maximum of a latency in seconds; None where no request has one."""
 
     mean_s: float | None
     p50_s: float | None
     p95_s: float | None
     p99_s: float | None
+    max_s: float | None
 
     @classmethod
     def of(cls, values_s: npt.NDArray[np.float64]) -> Quantiles:
-        """Return mean and quantiles of `values_s` (linear interpolation between ranks)."""
+        """Return those of `values_s` (linear interpolation between ranks)."""
         if not len(values_s):
-            return cls(None, None, None, None)
-        p50, p95, p99 = (float(q) for q in np.quantile(values_s, (0.5, 0.95, 0.99)))
-        return cls(float(values_s.mean()), p50, p95, p99)
+            return cls(None, None, None, None, None)
+        p50, p95, p99, largest = (float(q) for q in np.quantile(values_s, (0.5, 0.95, 0.99, 1)))
+        return cls(float(values_s.mean()), p50, p95, p99, largest)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,26 @@ class PeriodQuantiles:
         """Return mean and quantiles of `values` (linear interpolation between ranks)."""
         seconds = Quantiles.of(values.astype(np.float64))
         return cls(seconds.mean_s, seconds.p50_s, seconds.p95_s, seconds.p99_s)
+
+
+@dataclass(frozen=True)
+class WaitingWindow:
+    """The part of a run in which requests wait for slots: there a policy's choices matter.
+
+    It begins with the first iteration whose admissions leave no slot free (or, under KV limits or
+    with a policy that holds requests back, leave a request waiting) and ends with the last
+    iteration that admits. After it a few long requests run out, which no policy can move.
+
+    Attributes
+    ----------
+    iterations
+        Its length, iterations without an active request not counted.
+    mean_imbalance_tokens
+        Unweighted mean of I(k) over them.
+    """
+
+    iterations: int
+    mean_imbalance_tokens: float
 
 
 @dataclass(frozen=True)
@@ -118,6 +139,8 @@ class Metrics:
         Unweighted mean of I(k) over the iterations with at least one active request.
     mean_imbalance_with_idle_tokens
         The same over all iterations (the paper's definition).
+    while_waiting
+        The same while requests wait; None where the slots never fill, or without the barrier.
     mean_idle_share
         Mean over busy iterations of barrier waiting / (G x step time). This, the imbalances and
         the energy belong to the barrier clock; None otherwise.
@@ -125,6 +148,9 @@ class Metrics:
         From the first release to the last completed step.
     decode_tokens, throughput_tokens_per_s, requests_per_s
         Generated tokens, and per second of makespan.
+    waiting_time
+        From release to the first admission, of admitted requests. With a backlog a request is
+        released when it comes into sight.
     tpot, ttft, end_to_end
         Time per output token after the first, time to first token and end-to-end latency, both
         from release, of finished requests.
@@ -147,11 +173,13 @@ class Metrics:
     idle_iterations: int
     mean_imbalance_tokens: float | None
     mean_imbalance_with_idle_tokens: float | None
+    while_waiting: WaitingWindow | None
     mean_idle_share: float | None
     makespan_s: float
     decode_tokens: int
     throughput_tokens_per_s: float
     requests_per_s: float
+    waiting_time: Quantiles
     tpot: Quantiles
     ttft: Quantiles
     end_to_end: Quantiles

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -26,7 +27,15 @@ from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Settings, State
 from olprouting.errors import InputError, PolicyError
 from olprouting.forecasts import LengthForecast, Oracle
 from olprouting.instances.request_curves import Batching, default_age_offset, first_token_delay
-from olprouting.options import Clock, KvMode, KvOptions, Projection
+from olprouting.options import (
+    Clock,
+    ClockOptions,
+    KvMode,
+    KvOptions,
+    Projection,
+    ProjectionOptions,
+    RunOptions,
+)
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:
@@ -36,6 +45,7 @@ if TYPE_CHECKING:
     from olprouting.forecasts.live_kernels import LiveForecast
     from olprouting.instances import Cluster, Trace
     from olprouting.policies.view import View
+    from olprouting.policies.worker_view import WorkerView
 
 NO_BACKLOG: Final = 0
 NEVER: Final = 2**60
@@ -46,8 +56,9 @@ class DecisionEvent:
     """One routing decision as it happened: what the policy saw, chose, and how long it took.
 
     The arrays of `view` are those of the run: copy the view to keep it. `true_load_tokens(H)` is
-    what its ``projected_load_tokens`` would be if all lengths were known, shape (G, H+1); ask
-    before the call returns.
+    what its ``projected_load_tokens`` would be if all lengths were known, shape (G, H+1);
+    `residents()` is the workers' view, for policies that need residents. Ask both before the call
+    returns.
     """
 
     view: View
@@ -55,6 +66,7 @@ class DecisionEvent:
     worker: npt.NDArray[np.int64]
     dispatch_s: float
     true_load_tokens: Callable[[int], npt.NDArray[np.float64]]
+    residents: Callable[[], WorkerView]
 
 
 def simulate(
@@ -64,18 +76,18 @@ def simulate(
     *,
     backlog: int | None = None,
     forecast: Forecast | None = None,
-    projection: Projection | str = Projection.CUTOFF,
-    refresh: str = "iteration",
-    signal_delay: int = 0,
+    projection: Projection | str = ProjectionOptions.projection,
+    refresh: str = ProjectionOptions.refresh,
+    signal_delay: int = RunOptions.signal_delay,
     seed: int = 0,
-    max_iterations: int | None = None,
+    max_iterations: int | None = RunOptions.max_iterations,
     series_every: int | None = None,
     view_horizon: int | None = None,
-    clock: Clock | str = Clock.BARRIER,
-    batching: Batching | str = Batching.DECODE,
+    clock: Clock | str = ClockOptions.clock,
+    batching: Batching | str = ClockOptions.batching,
     kv: KvOptions | None = None,
-    periods: int | None = None,
-    max_idle_iterations: int = 10_000,
+    periods: int | None = RunOptions.periods,
+    max_idle_iterations: int = RunOptions.max_idle_iterations,
     on_decision: Callable[[DecisionEvent], None] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> SimulationResult:
@@ -295,13 +307,14 @@ def _python_chunks(
             if decisions == 1 and isinstance(policy, CompiledPolicy):
                 policy.prepare(view, rng)
             try:
-                position, worker, dispatch_s = _timed_route(policy, view, rng)
+                position, worker, dispatch_s = timed_route(policy, view, rng)
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # whatever the user's code does
                 raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
-                on_decision(DecisionEvent(view, position, worker, dispatch_s, truth))
+                residents = partial(worker_view, settings, state, view)
+                on_decision(DecisionEvent(view, position, worker, dispatch_s, truth, residents))
         code = commit(settings, state, position, worker)
         if code:
             raise _bad_pairs(policy, code, view, settings)
@@ -311,9 +324,19 @@ def _python_chunks(
     yield
 
 
-def _timed_route(
+def timed_route(
     policy: Policy, view: View, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], float]:
+    """Ask a policy for a decision: waiting positions, workers, and the seconds it took.
+
+    It sees no further than its own horizon; a compiled policy is prepared before
+    (`CompiledPolicy.prepare`), or the time includes that.
+
+    Raises
+    ------
+    InputError
+        If it returns no pairs of integers. Whatever a user's policy raises is passed on.
+    """
     seen = view
     width = policy.horizon + 1
     if view.projected_load_tokens.shape[1] > width:

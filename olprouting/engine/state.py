@@ -51,6 +51,10 @@ NOW = np.dtype(
         ("idle_iterations", np.int64),
         ("imbalance_tokens", np.int64),  # sum over busy iterations
         ("idle_share", np.float64),  # sum over busy iterations
+        ("waiting_from", np.int64),  # busy iterations before all slots were taken, or -1
+        ("tokens_before_waiting", np.int64),  # imbalance summed over them
+        ("admitting_until", np.int64),  # busy iterations up to the last that admitted
+        ("tokens_until_admitted", np.int64),  # imbalance summed over them
         ("decode_tokens", np.int64),
         ("energy_j", np.float64),
         ("series_rows", np.int64),  # rows filled in the current chunk
@@ -68,6 +72,7 @@ REQUEST = np.dtype(
         ("arrival_iteration", np.int64),
         ("worker", np.int64),
         ("admission", np.int64),  # iteration of the run
+        ("admission_s", np.float64),  # the first time, where preempted
         ("began", np.int64),  # iteration of its worker
         ("release", np.int64),
         ("rejection", np.int64),  # iteration in which it was turned away

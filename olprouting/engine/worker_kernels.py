@@ -249,7 +249,9 @@ def run_barrier_step(settings: Settings, state: State, admitted: int) -> None:
     total = 0
     slowest_s = 0.0
     local_sum_s = 0.0
+    free = 0
     for g in range(count):
+        free += workers[g].free
         heaviest = max(heaviest, workers[g].load)
         total += workers[g].load
         local_s = local_time(settings, workers[g])
@@ -265,10 +267,16 @@ def run_barrier_step(settings: Settings, state: State, admitted: int) -> None:
     imbalance = count * heaviest - total
     if now.busy_iterations % settings.series_every == 0:
         record(state, admitted, step_s, float(imbalance))
+    if now.waiting_from < 0 and (free == 0 or now.tail > now.head):
+        now.waiting_from = now.busy_iterations
+        now.tokens_before_waiting = now.imbalance_tokens
     now.imbalance_tokens += imbalance
     now.idle_share += (count * slowest_s - local_sum_s) / (count * step_s)
     now.energy_j += power_w * step_s
     now.busy_iterations += 1
+    if admitted > 0:
+        now.admitting_until = now.busy_iterations
+        now.tokens_until_admitted = now.imbalance_tokens
     now.clock_s += step_s
     for g in range(count):
         workers[g].ends_s = now.clock_s

@@ -1,4 +1,4 @@
-"""Backend CP-SAT: the program in exact integers, or not at all."""
+"""Backend CP-SAT: the program in exact integers, or a slightly smaller one in integers."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 LARGEST = 2**62
 """CP-SAT wants every sum within 64-bit integers; one bit is left to spare."""
+
+LEAST_BITS = 16
+"""Weights rounded to fewer binary places say too little."""
 
 STOP_REASONS = {
     cp_model.OPTIMAL: StopReason.OPTIMAL,
@@ -116,22 +119,29 @@ class _Callback(cp_model.CpSolverSolutionCallback):
 def _scaled(decision: Decision) -> tuple[ExactData, list[int], int]:
     """Return the token data and weights as integers, and the scale of the weights.
 
+    Where the weights are too long they are rounded down to multiples of a power of two. No
+    imbalance is negative, so that a value with smaller weights is a lower bound on the true one.
+
     Raises
     ------
     BeyondRangeError
-        If a sum could leave 64-bit integers.
+        If a sum could leave 64-bit integers even so.
     """
     data = exact_data(decision)
     weights, scale = discount_numerators(decision.gamma, decision.horizon)
     highest = int(data.loads.max()) + sum(data.sizes.tolist())
     highest += data.unit * decision.waiting * decision.horizon
-    if 2 * decision.workers * sum(weights) * highest >= LARGEST:
+    room = LARGEST // (2 * decision.workers * highest + 1)  # for the sum of the weights
+    if sum(weights) <= room:
+        return data, list(weights), scale
+    bits = (room * scale // sum(weights)).bit_length() - 1
+    if decision.integral or bits < LEAST_BITS:
         raise BeyondRangeError(
             f"cpsat: scaled to integers, gamma = {decision.gamma} with horizon "
             f"{decision.horizon} and a token unit of 1/{data.unit} leaves 64-bit arithmetic; "
             "use highs, a shorter horizon or a simpler gamma"
         )
-    return data, list(weights), scale
+    return data, [(weight << bits) // scale for weight in weights], 1 << bits
 
 
 def _set_options(solver: cp_model.CpSolver, options: SolveOptions) -> None:

@@ -1,7 +1,9 @@
-"""Watching a running solver's solutions on behalf of ``SolveOptions.on_incumbent``."""
+"""What a running solve minds: its solutions, for ``SolveOptions.on_incumbent``, and its time."""
 
 from __future__ import annotations
 
+import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError
@@ -9,6 +11,7 @@ from olprouting.exact.bounds import plain, rounded_down
 from olprouting.exact.check import recheck
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from fractions import Fraction
 
     from olprouting.exact.options import SolveOptions
@@ -57,3 +60,23 @@ class IncumbentWatch:
         """Raise what the callback raised, if it did."""
         if self._error is not None:
             raise self._error
+
+
+class Stopwatch:
+    """Seconds since it was made, but for those in which it was stopped."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+
+    def seconds(self) -> float:
+        """Return them."""
+        return time.perf_counter() - self._began
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Do not count what is done meanwhile."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._began += time.perf_counter() - began

@@ -1,7 +1,9 @@
 """How far routing policies are from the proven optimum of each decision."""
 
 from olprouting.gaps.measure import GapRecord, Judge, JudgedDecision
-from olprouting.gaps.report import GapReport, PolicyGaps
+from olprouting.gaps.policy_gaps import PolicyGaps
+from olprouting.gaps.report import GapReport
+from olprouting.gaps.runs import PolicyRun
 from olprouting.gaps.sampling import SampledDecision, SampledRun, sample_run
 from olprouting.gaps.study import DEFAULT_POLICIES, measure_gaps
 
@@ -12,6 +14,7 @@ __all__ = [
     "Judge",
     "JudgedDecision",
     "PolicyGaps",
+    "PolicyRun",
     "SampledDecision",
     "SampledRun",
     "measure_gaps",

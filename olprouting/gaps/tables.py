@@ -4,48 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from olprouting.gaps.findings import GapFindings, program_of
+from olprouting.options import OWN_PATH
 from olprouting.report import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from olprouting.gaps.report import PolicyGaps
+    from olprouting.gaps.policy_gaps import PolicyGaps
+    from olprouting.gaps.report import GapReport
+    from olprouting.gaps.runs import PolicyRun
+    from olprouting.intervals import Interval
 
 
-def gap_tables(rows: Sequence[PolicyGaps]) -> tuple[Table, ...]:
-    """Return shares, gaps, parts of the error where there is a forecast, and times."""
-    return tuple(_tables(rows))
+def gap_tables(report: GapReport) -> tuple[Table, ...]:
+    """Return the runs; as details gaps per program, parts of the error, waits and times."""
+    return tuple(_tables(report))
 
 
-def _tables(rows: Sequence[PolicyGaps]) -> Iterator[Table]:
-    yield _table(
-        "Shares of the sampled decisions",
-        {
-            "mean imbalance": [f"{row.mean_imbalance_tokens:,.0f}" for row in rows],
-            "solved": [f"{row.sampled}/{row.decisions}" for row in rows],
-            "proven": [f"{row.share_proven:.1%}" for row in rows],
-            "optimal": [f"{row.share_optimal:.1%}" for row in rows],
-            "captured": [
-                "-" if row.share_captured is None else f"{row.share_captured:.1%}" for row in rows
-            ],
-        },
-        rows,
-        "captured: part of JSQ's excess over the optimum avoided on the same states",
-    )
-    yield _table(
-        "Gap of a decision",
-        {
-            f"{name}{unit}": [f"{getattr(row, f'gap_{name}{field}'):{form}}" for row in rows]
-            for field, unit, form in (("_tokens", "", ",.0f"), ("", " %", ".1%"))
-            for name in ("mean", "median", "p95", "max")
-        },
-        rows,
-        "in tokens, and as a share of the decision's own value; against the bound where unproven",
-    )
-    compared = [row for row in rows if row.share_compared is not None]
+def _tables(report: GapReport) -> Iterator[Table]:
+    yield _runs(report)
+    for window in report.windows:
+        yield _gaps(report, window)
+    compared = [row for row in report.policies if row.share_compared is not None]
     if compared:
         yield _table(
             "Forecast error and heuristic error",
+            compared,
             {
                 "gap by forecast": [f"{row.gap_mean_tokens:,.0f}" for row in compared],
                 "true gap": [f"{row.true_gap_mean_tokens:,.0f}" for row in compared],
@@ -53,25 +40,148 @@ def _tables(rows: Sequence[PolicyGaps]) -> Iterator[Table]:
                 "heuristic's": [f"{row.heuristic_error_mean_tokens:,.0f}" for row in compared],
                 "compared": [f"{row.share_compared:.1%}" for row in compared],
             },
-            compared,
             "mean tokens of a decision; true: by the program that knows all lengths; forecast's: "
             "what the exact policy loses by trusting the forecast; heuristic's: the rest",
         )
-    yield _table(
-        "Times",
+    yield _times(report)
+
+
+def _runs(report: GapReport) -> Table:
+    """Return the one table that is always shown, within 80 columns."""
+    findings, runs = GapFindings(report), report.runs
+    best = findings.best
+    first = {row.policy: row for row in reversed(report.policies)}  # of the first program
+    return Table(
+        "Mean imbalance (tokens), waiting times and slowest request (s)",
+        {"policy": [run.policy for run in runs]},
         {
-            "route p50 us": [f"{row.dispatch_p50_s * 1e6:.1f}" for row in rows],
-            "route p99 us": [f"{row.dispatch_p99_s * 1e6:.1f}" for row in rows],
-            "solve p50 ms": [f"{row.solve_p50_s * 1e3:.1f}" for row in rows],
-            "solve p99 ms": [f"{row.solve_p99_s * 1e3:.1f}" for row in rows],
+            "while\n waiting": [_mean(run, "waiting_imbalance_tokens", ",.0f") for run in runs],
+            "above\n best %": [_above(run, best) for run in runs],
+            "whole\n run": [_mean(run, "imbalance_tokens", ",.0f") for run in runs],
+            "avoided %\n of jsq's": [
+                _share(first[run.policy].captured) if run.policy in first else "-" for run in runs
+            ],
+            "mean\n wait": [_mean(run, "wait_mean_s", ".2f") for run in runs],
+            "p99\n wait": [_mean(run, "wait_p99_s", ".2f") for run in runs],
+            "slow-\n est": [_mean(run, "slowest_s", ".1f") for run in runs],
         },
-        rows,
-        "a routing call, its call from Python included; an exact solve, model building included",
+        " ".join(_about_runs(report)),
     )
 
 
+def _about_runs(report: GapReport) -> Iterator[str]:
+    findings, asked = GapFindings(report), report.settings
+    if (best := findings.best) is not None:
+        window, whole = (best.mean(f"{part}iterations").estimate for part in ("waiting_", ""))
+        least = min(report.runs, key=lambda run: run.mean("imbalance_tokens").estimate)
+        yield (
+            "While waiting: from the first iteration that fills all slots to the last that "
+            f"admits, {window:,.0f} of {whole:,.0f} under {best.policy}; the others fill the slots "
+            f"or let long requests run out, and rule the whole run (least: {least.policy})."
+        )
+    if (replications := asked["replications"]) and best is not None:
+        yield (
+            f"Means of {replications + 1} runs: the trace, and {replications} workloads of blocks "
+            f"of its requests drawn anew. Above best: paired with {best.policy}, ± 95%; (=): "
+            "cannot be told apart."
+        )
+    if report.policies:
+        window, number = report.windows[0], report.policies[0].sampled
+        path = "its own path" if asked["states"] == OWN_PATH else f"{asked['states']}'s path"
+        yield (
+            f"Avoided: of {number} decisions on {path} that left a choice, {program_of(window)}, "
+            "95% over blocks of them, from the proven bound to the best found."
+        )
+    times = [run.dispatch_p50_s for run in report.runs if run.dispatch_p50_s is not None]
+    if times:
+        low, high = (f"{1e6 * second:.0f}" for second in (min(times), max(times)))
+        yield f"A decision takes {low} to {high} us (medians, compilation left out)."
+
+
+def _mean(run: PolicyRun, name: str, form: str) -> str:
+    estimate = run.mean(name).estimate
+    return "-" if np.isnan(estimate) else f"{estimate:{form}}"
+
+
+def _above(run: PolicyRun, best: PolicyRun | None) -> str:
+    """Return by how much a run is above the best, as a share of that."""
+    if best is None or not run.binds:
+        return "-"
+    if run is best:
+        return "best"
+    more, base = run.above(best), best.mean().estimate
+    if not base:  # perfect balance: no share of it
+        return "more" if more.estimate > 0 else "(=)"
+    text = f"{100 * more.estimate / base:+,.0f}"
+    if not more.is_known:
+        return text
+    apart = "" if more.excludes_zero else " (=)"
+    return f"{text} ±{100 * (more.high - more.estimate) / base:,.0f}{apart}"
+
+
+def _share(share: Interval) -> str:
+    percent = f"{100 * share.estimate:.0f}"
+    if np.isnan(share.estimate):
+        return "-"
+    if not share.is_known:
+        return percent
+    return f"{percent} ({100 * share.low:.0f} to {100 * share.high:.0f})"
+
+
+def _gaps(report: GapReport, window: int) -> Table:
+    rows = [row for row in report.policies if row.horizon == window]
+    return _table(
+        f"What a decision leaves, {program_of(window)}",
+        rows,
+        {
+            "above best found": [row.found.text(",.0f") for row in rows],
+            "unproven": [f"{row.unproven_mean_tokens:,.0f}" for row in rows],
+            "optimal": [f"{row.share_optimal:.0%}" for row in rows],
+            "avoided %": [_share(row.captured) for row in rows],
+        },
+        f"{_solved(rows)} Tokens, mean with 95% interval over blocks of decisions: above the best "
+        "assignment found; unproven: the best found above the proven bound, at most lost beside "
+        "that. Avoided: part of jsq's excess over the optimum, jsq on average over its ties.",
+        with_window=False,
+    )
+
+
+def _solved(rows: Sequence[PolicyGaps]) -> str:
+    proven = {round(row.share_proven * row.sampled) for row in rows}
+    if len(proven) > 1:
+        return ""
+    return f"{proven.pop()} of {rows[0].sampled} optima proven." if rows else ""
+
+
+def _times(report: GapReport) -> Table:
+    rows = report.policies
+    return _table(
+        "Times",
+        rows,
+        {
+            "route p50 us": [_scaled(row.dispatch_p50_s, 1e6) for row in rows],
+            "route p99 us": [_scaled(row.dispatch_p99_s, 1e6) for row in rows],
+            "solve p50 ms": [_scaled(row.solve_p50_s, 1e3) for row in rows],
+            "solve p99 ms": [_scaled(row.solve_p99_s, 1e3) for row in rows],
+        },
+        "a routing call, its call from Python included, compilation not; an exact solve, model "
+        "building included, one for all policies",
+    )
+
+
+def _scaled(seconds: float | None, scale: float) -> str:
+    return "-" if seconds is None else f"{seconds * scale:.1f}"
+
+
 def _table(
-    title: str, columns: dict[str, list[str]], rows: Sequence[PolicyGaps], caption: str
+    title: str,
+    rows: Sequence[PolicyGaps],
+    columns: dict[str, list[str]],
+    caption: str,
+    *,
+    with_window: bool = True,
 ) -> Table:
-    labels = {"policy": [row.policy for row in rows], "H": [str(row.horizon) for row in rows]}
-    return Table(title, labels, columns, caption)
+    labels = {"policy": [row.policy for row in rows]}
+    if with_window:
+        labels["H"] = [str(row.horizon) for row in rows]
+    return Table(title, labels, columns, caption.strip(), detail=True)

@@ -5,6 +5,7 @@ This imports no numbers and no solver, so that the command line can say what the
 
 from olprouting.options.policies import BidPriceOptions, PeriodOptions, PolicyOptions
 from olprouting.options.questions import (
+    OWN_PATH,
     EvaluationOptions,
     GapOptions,
     HindsightOptions,
@@ -30,6 +31,7 @@ from olprouting.options.workload import (
 )
 
 __all__ = [
+    "OWN_PATH",
     "Arrivals",
     "BidPriceOptions",
     "Clock",

@@ -14,27 +14,36 @@ ALL: Final = {"all": None}
 class JudgedBy(StrEnum):
     """The window by which a policy's decisions are judged."""
 
-    OWN = "own"
-    """H = 0 for policies without lookahead, the horizon program for those with."""
+    ALL = "all"
+    """H = 0, and the horizon program too where a policy looks ahead."""
     MYOPIC = "myopic"
-    """H = 0 for all."""
+    """H = 0."""
     HORIZON = "horizon"
-    """The horizon program for all."""
+    """The horizon program."""
     BOTH = "both"
-    """Each policy by H = 0 and by the horizon program."""
+    """H = 0 and the horizon program."""
+
+
+OWN_PATH: Final = "own"
+"""Instead of a policy whose run supplies the states: each policy's own run."""
 
 
 @options("options", "Judging")
 @dataclass(frozen=True)
 class GapOptions(Options):
-    """How decisions are judged."""
+    """How decisions and runs are judged."""
 
     decisions: int | None = parameter(
-        200, "Decisions to solve per policy, or all.", at_least=1, words=ALL
+        200, "Decisions to solve per program, or all.", at_least=1, words=ALL
+    )
+    states: str = parameter(
+        "jsq",
+        "Policy whose run supplies the decisions that all policies answer; own: each its own.",
     )
     judged_by: str = parameter(
-        JudgedBy.OWN,
-        "Program that judges: own (H=0 for policies without lookahead), myopic, horizon, both.",
+        JudgedBy.ALL,
+        "Programs that judge all policies: myopic (H=0), horizon, both, "
+        "all (horizon only if a policy looks ahead).",
         choices=tuple(JudgedBy),
         word="window",
     )
@@ -44,6 +53,12 @@ class GapOptions(Options):
         flag="--time-limit",
         at_least=0,
         details="A decision it leaves unproven is kept, with its bound.",
+    )
+    replications: int = parameter(
+        0,
+        "Further runs of each policy, each on blocks of the requests drawn anew; 0: no intervals.",
+        at_least=0,
+        details="All policies share these workloads; differences are of pairs.",
     )
 
 

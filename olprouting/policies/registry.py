@@ -8,6 +8,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,7 +37,7 @@ _FCFS = {
     "jsq": parameters.JSQ,
     "least-load": parameters.LEAST_LOAD,
 }
-_PERIOD_POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+_PERIOD_POLICIES = ("bid-price", "prices-0", "bid-price-exact", "lp-rounding", "period-integer")
 _BUILT_IN = (*_FCFS, "br0", "brh", "exact", *_PERIOD_POLICIES)
 _REGISTERED: dict[str, Factory] = {}
 
@@ -141,8 +142,11 @@ def _period_policy(name: str, options: PolicyOptions) -> Policy:
     from olprouting.policies.period_programs import PeriodProgramPolicy
 
     random_ties = options.ties == "random"
-    if name == "bid-price":
-        return BidPricePolicy(name, options.period, options.bid_price, random_ties=random_ties)
+    if name in ("bid-price", "prices-0"):
+        learning = options.bid_price
+        if name == "prices-0":  # the control: all as with bid-price, but no price is ever learned
+            learning = replace(learning, steps=0)
+        return BidPricePolicy(name, options.period, learning, random_ties=random_ties)
     solve_options = SolveOptions(time_limit_s=options.time_limit_s)
     if name == "bid-price-exact":
         return ExactBidPricePolicy(

@@ -11,7 +11,7 @@ import numpy as np
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
 from olprouting.instances import SloWeights
-from olprouting.instances.request_curves import Batching
+from olprouting.options import ClockOptions
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.study import JUDGED
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from olprouting.files import Draw
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
+    from olprouting.instances.request_curves import Batching
     from olprouting.price_report.run_outcome import RunOutcome
     from olprouting.progress import OnProgress
     from olprouting.report import Table
@@ -224,8 +225,8 @@ def pareto(
     *,
     options: PolicyOptions | None = None,
     forecast: LengthForecast | None = None,
-    clock: Clock | str = Clock.BARRIER,
-    batching: Batching | str = Batching.DECODE,
+    clock: Clock | str = ClockOptions.clock,
+    batching: Batching | str = ClockOptions.batching,
     kv: KvOptions | None = None,
     seed: int = 0,
     on_progress: OnProgress | None = None,

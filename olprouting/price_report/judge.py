@@ -15,6 +15,7 @@ from olprouting.policies.bid_price import minimising_prices
 from olprouting.policies.period_policy import admit_by_score
 from olprouting.policies.period_programs import round_shares
 from olprouting.prices import value_at
+from olprouting.prices.optimal_set import distance_to_optimal
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
     Floats = npt.NDArray[np.float64]
     Pairs = list[tuple[int, int]]
+
+TIE = 1e-6
+"""Margins that small, relative to the reward, are 0: exact prices are proven up to that."""
 
 WAYS = ("subgradient", "exact", "rounding", "integer")
 """Ways to choose a period's starts: by either prices, the LP rounded, the integer program."""
@@ -46,9 +50,17 @@ class PeriodRecord:
         f_subgradient - f_exact, and that over max(|f_exact|, 1e-9).
     exact_converged
         Whether the exact prices were found and proven. If not, what compares with them is None.
-    price_distance
-        What the workers' capacity costs at |p - p*| relative to p*, from the current period on:
-        sum of |differences| x limits over sum of p* x limits; None where all p* are 0.
+    distance, distance_of_0
+        What the workers' capacity from the current period on costs at the difference between the
+        run's prices and the nearest optimal ones, in reward, and the same of prices 0
+        (`distance_to_optimal`); prices of past periods, which f has too, do not count. None where
+        it was not measured or not proven.
+    slots_cost, tokens_cost, exact_slots_cost, exact_tokens_cost
+        What all slots, and all KV tokens, of the workers cost from the current period on, in
+        reward: at the run's prices, and at the exact ones found, of perhaps many.
+    tied
+        Whether at the exact prices a request that fits is worth what it uses, so that prices alone
+        do not tell whether to admit it.
     same_requests, same_pairs
         Whether both prices start the same requests, and on the same workers (ties by index).
     reward_subgradient, reward_exact, reward_rounding
@@ -78,7 +90,13 @@ class PeriodRecord:
     f_gap: float | None
     f_relative_gap: float | None
     exact_converged: bool
-    price_distance: float | None
+    distance: float | None
+    distance_of_0: float | None
+    slots_cost: float
+    tokens_cost: float
+    exact_slots_cost: float | None
+    exact_tokens_cost: float | None
+    tied: bool | None
     same_requests: bool | None
     same_pairs: bool | None
     reward_subgradient: float
@@ -102,7 +120,9 @@ class PeriodRecord:
     integer_s: float
 
 
-def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodRecord, PriceResult]:
+def judge_period(
+    sampled: SampledPeriod, options: SolveOptions, *, with_distance: bool = True
+) -> tuple[PeriodRecord, PriceResult]:
     """Compare the run's prices and starts with the exact ones of the same period, by HiGHS.
 
     Parameters
@@ -111,6 +131,8 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         The period.
     options
         How programs are solved.
+    with_distance
+        Whether the distance to the optimal prices is measured, two linear programs more.
 
     Returns
     -------
@@ -131,7 +153,8 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         "subgradient": reward_of(problem, list(sampled.admitted)),
         "rounding": reward_of(problem, _rounded(problem, lp)),
     }
-    compared = _compared(sampled, exact)
+    compared = _compared(sampled, exact, with_distance=with_distance)
+    slots_cost, tokens_cost = capacity_costs(sampled, sampled.batch, sampled.memory)
     rewards["exact"] = compared.pop("reward_exact")
     gaps: dict[str, Any] = {}
     for way, value in rewards.items():
@@ -145,6 +168,8 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
         f_subgradient=value_at(sampled.sample, sampled.batch, sampled.memory),
         f_exact=exact.value,
         f_bound=exact.lower_bound,
+        slots_cost=slots_cost,
+        tokens_cost=tokens_cost,
         exact_converged=exact.converged,
         reward_integer=integer.value,
         integer_bound=integer.bound,
@@ -162,22 +187,44 @@ def judge_period(sampled: SampledPeriod, options: SolveOptions) -> tuple[PeriodR
     return record, exact
 
 
-def _compared(sampled: SampledPeriod, exact: PriceResult) -> dict[str, Any]:
+def _compared(sampled: SampledPeriod, exact: PriceResult, *, with_distance: bool) -> dict[str, Any]:
     """Return the fields that compare the run's prices with exact ones, None where not proven."""
+    names = (
+        *("f_gap", "f_relative_gap", "distance", "distance_of_0", "exact_slots_cost"),
+        *("exact_tokens_cost", "tied", "same_requests", "same_pairs", "reward_exact"),
+    )
+    compared: dict[str, Any] = dict.fromkeys(names)
     if not exact.converged:
-        names = ("f_gap", "f_relative_gap", "price_distance", "same_requests", "same_pairs")
-        return dict.fromkeys((*names, "reward_exact"))
+        return compared
     by_exact = _starts(sampled, exact.batch, exact.memory)
     by_run = _starts(sampled, sampled.batch, sampled.memory)
     f_gap = value_at(sampled.sample, sampled.batch, sampled.memory) - exact.value
-    return {
+    slots_cost, tokens_cost = capacity_costs(sampled, exact.batch, exact.memory)
+    compared |= {
         "f_gap": f_gap,
         "f_relative_gap": f_gap / max(abs(exact.value), 1e-9),
-        "price_distance": price_distance(sampled, exact),
+        "exact_slots_cost": slots_cost,
+        "exact_tokens_cost": tokens_cost,
+        "tied": _is_tied(sampled, exact),
         "same_requests": {j for j, _ in by_run} == {j for j, _ in by_exact},
         "same_pairs": set(by_run) == set(by_exact),
         "reward_exact": reward_of(sampled.problem, by_exact),
     }
+    if with_distance:
+        nothing = np.zeros_like(sampled.batch)
+        compared["distance"] = _distance(sampled, exact, sampled.batch, sampled.memory)
+        compared["distance_of_0"] = _distance(sampled, exact, nothing, nothing)
+    return compared
+
+
+def _distance(
+    sampled: SampledPeriod, exact: PriceResult, batch: Floats, memory: Floats
+) -> float | None:
+    """Return the distance of prices to the optimal ones, in what capacity costs from now on."""
+    to_come = np.zeros(batch.shape)
+    sampled.of_remaining(to_come)[:] = 1
+    weights = to_come * sampled.slots[:, None], to_come * sampled.kv_tokens[:, None]
+    return distance_to_optimal(sampled.sample, batch, memory, weights, exact.value)
 
 
 def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:
@@ -188,29 +235,35 @@ def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:
     return value_of(problem, x)
 
 
-def price_distance(sampled: SampledPeriod, exact: PriceResult) -> float | None:
-    """Return what capacity costs at the prices' difference, relative to exact prices."""
-    apart = capacity_cost(
-        sampled, np.abs(sampled.batch - exact.batch), np.abs(sampled.memory - exact.memory)
-    )
-    total = capacity_cost(sampled, exact.batch, exact.memory)
-    return apart / total if total > 0 else None
-
-
-def capacity_cost(sampled: SampledPeriod, batch: Floats, memory: Floats) -> float:
-    """Return what the workers' whole capacity in the remaining periods costs, in reward."""
+def capacity_costs(sampled: SampledPeriod, batch: Floats, memory: Floats) -> tuple[float, float]:
+    """Return what all slots, and all KV tokens, of the remaining periods cost, in reward."""
     slots, tokens = sampled.of_remaining(batch), sampled.of_remaining(memory)
-    return float(sampled.slots @ slots.sum(axis=1) + sampled.kv_tokens @ tokens.sum(axis=1))
+    return (
+        float(sampled.slots @ slots.sum(axis=1)),
+        float(sampled.kv_tokens @ tokens.sum(axis=1)),
+    )
 
 
 def _starts(sampled: SampledPeriod, batch: Floats, memory: Floats) -> Pairs:
     """Return the greedy starts at given prices, ties by index; rewards clipped as in the dual."""
+    rng = np.random.default_rng(0)  # draws nothing: ties go by index
+    margins = _margins(sampled, batch, memory)
+    return admit_by_score(sampled.problem, margins, random_ties=False, rng=rng)
+
+
+def _margins(sampled: SampledPeriod, batch: Floats, memory: Floats) -> Floats:
+    """Return what prices leave of each request's reward on each worker, shape (J, G)."""
     problem, sample = sampled.problem, sampled.sample
     prices = sampled.of_remaining(batch), sampled.of_remaining(memory)
     clipped = np.minimum(problem.rewards, sample.reward_normalizer * sample.reward_ceiling)
-    margins = margins_of(problem, *prices) + (clipped - problem.rewards)[:, None]
-    rng = np.random.default_rng(0)  # draws nothing: ties go by index
-    return admit_by_score(problem, margins, random_ties=False, rng=rng)
+    return margins_of(problem, *prices) + (clipped - problem.rewards)[:, None]
+
+
+def _is_tied(sampled: SampledPeriod, exact: PriceResult) -> bool:
+    """Whether a request that fits somewhere is worth there what it uses, at exact prices."""
+    margins = _margins(sampled, exact.batch, exact.memory)
+    best = np.where(fits_whole(sampled.problem), margins, -np.inf).max(axis=1, initial=-np.inf)
+    return bool((np.abs(best) <= TIE * np.maximum(1.0, sampled.problem.rewards)).any())
 
 
 def _rounded(problem: PeriodProblem, lp: PeriodResult) -> Pairs:

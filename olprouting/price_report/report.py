@@ -11,9 +11,11 @@ from olprouting.files import figure_of
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
+from olprouting.price_report.findings import price_findings
 from olprouting.price_report.judge import WAYS, PeriodRecord
+from olprouting.price_report.pairs import CONTROL, reward_difference
 from olprouting.price_report.run_outcome import RunOutcome
-from olprouting.price_report.tables import censored, never_admitted, price_findings, price_tables
+from olprouting.price_report.tables import missing, price_tables
 from olprouting.report import Report, Table, frame_of
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.files import Draw
+    from olprouting.intervals import Interval
 
     Floats = npt.NDArray[np.float64]
 
@@ -106,13 +109,18 @@ class PriceQuality:
         f(run's prices) - f(exact prices) over the whole history.
     f_relative_gap_mean, f_relative_gap_max
         The same over f(exact prices).
-    price_distance_mean
-        What capacity costs at the difference of the prices, relative to the exact ones; None where
-        exact prices were always 0.
+    distance_ratio
+        How far the run's prices are from the nearest optimal ones, as a multiple of how far prices
+        0 are, summed over the periods in which both were measured; None where prices 0 are optimal.
+    slots_cost, tokens_cost, exact_slots_cost, exact_tokens_cost
+        Means of what all slots, and all KV tokens, cost from the current period on, in reward.
+    share_tied
+        Share of periods in which exact prices leave a tie (`PeriodRecord.tied`).
     share_contested
         Share of periods in which not all requests that fit can start: only there prices matter.
     share_same_requests, share_same_pairs
-        Share of periods in which both start the same requests, and on the same workers.
+        Share of the periods without a tie in which both admit the same requests, and on the same
+        workers.
     exact_p50_s, exact_p99_s
         Seconds of an exact solve.
     """
@@ -122,7 +130,12 @@ class PriceQuality:
     f_gap_max: float | None
     f_relative_gap_mean: float | None
     f_relative_gap_max: float | None
-    price_distance_mean: float | None
+    distance_ratio: float | None
+    slots_cost: float
+    tokens_cost: float
+    exact_slots_cost: float | None
+    exact_tokens_cost: float | None
+    share_tied: float | None
     share_contested: float
     share_same_requests: float | None
     share_same_pairs: float | None
@@ -133,19 +146,32 @@ class PriceQuality:
     def of(cls, records: tuple[PeriodRecord, ...]) -> PriceQuality:
         """Sum up records (at least one)."""
         exact_s = _numbers(records, "exact_s")
+        untied = tuple(record for record in records if record.tied is False)
         return cls(
             share_proven=float(np.mean([record.exact_converged for record in records])),
             f_gap_mean=_mean(records, "f_gap"),
             f_gap_max=_largest(records, "f_gap"),
             f_relative_gap_mean=_mean(records, "f_relative_gap"),
             f_relative_gap_max=_largest(records, "f_relative_gap"),
-            price_distance_mean=_mean(records, "price_distance"),
+            distance_ratio=_distance_ratio(records),
+            slots_cost=float(np.mean([record.slots_cost for record in records])),
+            tokens_cost=float(np.mean([record.tokens_cost for record in records])),
+            exact_slots_cost=_mean(records, "exact_slots_cost"),
+            exact_tokens_cost=_mean(records, "exact_tokens_cost"),
+            share_tied=_mean(records, "tied"),
             share_contested=float(np.mean([record.contested for record in records])),
-            share_same_requests=_mean(records, "same_requests"),
-            share_same_pairs=_mean(records, "same_pairs"),
+            share_same_requests=_mean(untied, "same_requests"),
+            share_same_pairs=_mean(untied, "same_pairs"),
             exact_p50_s=float(np.quantile(exact_s, 0.5)),
             exact_p99_s=float(np.quantile(exact_s, 0.99)),
         )
+
+
+def _distance_ratio(records: tuple[PeriodRecord, ...]) -> float | None:
+    pairs = [(record.distance, record.distance_of_0) for record in records]
+    known = [(run, nothing) for run, nothing in pairs if run is not None and nothing is not None]
+    total = sum(nothing for _, nothing in known)
+    return sum(run for run, _ in known) / total if total > 0 else None
 
 
 def _numbers(records: tuple[PeriodRecord, ...], name: str) -> Floats:
@@ -171,6 +197,9 @@ class PriceReport(Report):
     ----------
     runs
         One outcome per policy, all at equal limits.
+    requests
+        What became of each request of each run: ``policy``, ``request``, its sizes, and the columns
+        of `requests_of`.
     records
         One entry per judged period of the bid-price run.
     prices
@@ -189,6 +218,7 @@ class PriceReport(Report):
     title = "Bid prices"
 
     runs: tuple[RunOutcome, ...]
+    requests: pd.DataFrame
     records: tuple[PeriodRecord, ...]
     prices: pd.DataFrame
     convergence: pd.DataFrame
@@ -222,9 +252,10 @@ class PriceReport(Report):
         )
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return one row per policy, per judged period, per price and per step."""
+        """Return one row per policy, request of a run, judged period, price and step."""
         return {
             "runs": frame_of(RunOutcome, self.runs),
+            "requests": self.requests,
             "periods": self.records_frame(),
             "prices": self.prices,
             "convergence": self.convergence,
@@ -245,34 +276,31 @@ class PriceReport(Report):
             "bounds": [asdict(entry) for entry in self.bounds],
         }
 
+    def more_than_control(self, policy: str) -> Interval:
+        """Return how much more reward a policy collects than with prices 0 (`CONTROL`)."""
+        return reward_difference(self.requests, policy, CONTROL)
+
     def summary(self) -> str:
-        """Return one aligned line per policy, and one on the prices."""
+        """Return one aligned line per policy, and what was found."""
         columns = ["policy", "reward", "finished", "unfinished", "satisfaction"]
         lines = str(self.to_frame()[columns].to_string(index=False))
-        quality = self.quality
-        if quality is None or quality.f_relative_gap_mean is None:
-            return lines
-        return (
-            f"{lines}\nprices: f {quality.f_relative_gap_mean:.2%} above its minimum on average, "
-            f"same requests admitted in {quality.share_same_requests:.0%} of "
-            f"{len(self.records)} periods"
-        )
+        return "\n".join([lines, *self.findings()])
 
     def tables(self) -> tuple[Table, ...]:
-        """Return runs and latencies, and the starts of the judged periods."""
+        """Return what policies achieve, and as details rates, latencies, waits, starts, prices."""
         return price_tables(self)
 
     def findings(self) -> tuple[str, ...]:
-        """Return how good prices and bounds are, and how long policies take, in words."""
+        """Return whether prices help, whether reordering does, and how good periods are."""
         return price_findings(self)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what became of the trace, what runs warned of, and what latencies lack."""
-        return (*self.settings["notices"], *self.notices, *censored(self))
+        """Return what became of the trace, and what runs warned of."""
+        return (*self.settings["notices"], *self.notices)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return in a line how many requests each policy never admitted."""
-        return never_admitted(self)
+        """Return in a line each which requests were never admitted or came after the end."""
+        return missing(self)
 
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""

@@ -13,6 +13,7 @@ from olprouting.instances.reward import reward
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
 
     from olprouting.engine import SimulationResult
     from olprouting.policies import PeriodOptions
@@ -31,7 +32,9 @@ class RunOutcome:
     finished, unfinished, rejected
         Requests.
     never_admitted
-        Those among the unfinished that were never dispatched to a worker.
+        Those among the unfinished that were released, but never dispatched to a worker.
+    never_released
+        Those that come after the last period of the run: no part of it.
     censored
         Whether requests are unfinished, so that latencies miss the slowest.
     satisfaction
@@ -43,8 +46,11 @@ class RunOutcome:
         Per period of the run; None with the independent clock.
     throughput_tokens_per_s, requests_per_s
         Per second of the run.
+    ttft_until_end, end_to_end_until_end
+        Means over all released requests but the rejected, in periods; one that did not get so far
+        counts with its time until the run ended, a lower bound. None with the independent clock.
     ttft_mean, ttft_p95, ttft_p99, end_to_end_mean, end_to_end_p95, end_to_end_p99
-        In periods; None with the independent clock.
+        In periods, of the requests that got so far; None with the independent clock.
     ttft_mean_s, ttft_p95_s, ttft_p99_s, end_to_end_mean_s, end_to_end_p95_s, end_to_end_p99_s
         In seconds.
     route_p50_s, route_p99_s
@@ -59,6 +65,7 @@ class RunOutcome:
     unfinished: int
     rejected: int
     never_admitted: int
+    never_released: int
     censored: bool
     satisfaction: float | None
     preemptions: int
@@ -66,6 +73,8 @@ class RunOutcome:
     tokens_per_period: float | None
     throughput_tokens_per_s: float
     requests_per_s: float
+    ttft_until_end: float | None
+    end_to_end_until_end: float | None
     ttft_mean: float | None
     ttft_p95: float | None
     ttft_p99: float | None
@@ -106,6 +115,7 @@ class RunOutcome:
             Seconds of every routing call and price update; empty where they were not taken.
         """
         metrics, periods = run.metrics, run.metrics.periods
+        requests = requests_of(run, options, batching)
         latencies = {
             f"{name}_{what}{unit}": None if group is None else getattr(group, f"{what}{unit}")
             for name in ("ttft", "end_to_end")
@@ -117,11 +127,12 @@ class RunOutcome:
         }
         return cls(
             policy=run.policy,
-            reward=collected_reward(run, options, batching),
+            reward=math.fsum(requests["reward"]),
             finished=metrics.finished,
             unfinished=metrics.unfinished,
             rejected=metrics.rejected,
-            never_admitted=int(((run.admission_iteration <= 0) & ~run.rejected).sum()),
+            never_admitted=int((requests["released"] & (run.admission_iteration <= 0)).sum()),
+            never_released=int((~requests["released"] & ~run.rejected).sum()),
             censored=metrics.censored,
             satisfaction=None if periods is None else run.satisfaction_rate(options.t2),
             preemptions=0 if metrics.kv is None else metrics.kv.preemptions,
@@ -129,6 +140,8 @@ class RunOutcome:
             tokens_per_period=None if periods is None else periods.tokens_per_period,
             throughput_tokens_per_s=metrics.throughput_tokens_per_s,
             requests_per_s=metrics.requests_per_s,
+            ttft_until_end=_mean(requests["ttft_periods"]),
+            end_to_end_until_end=_mean(requests["end_to_end_periods"]),
             route_p50_s=_quantile(route_s, 0.5),
             route_p99_s=_quantile(route_s, 0.99),
             update_p50_s=_quantile(update_s, 0.5),
@@ -137,10 +150,45 @@ class RunOutcome:
         )
 
 
-def collected_reward(
+def requests_of(
     run: SimulationResult, options: PeriodOptions, batching: Batching | str
-) -> float:
-    """Return the reward of all starts of a run, by true decode lengths.
+) -> pd.DataFrame:
+    """Return what became of each request of a run, in the order of the trace.
+
+    Returns
+    -------
+    DataFrame
+        ``reward`` (`rewards_of`); ``released``, whether it came before the run ended and was not
+        rejected; ``ttft_periods`` and ``end_to_end_periods``, its latencies, of a released request
+        that did not get so far the time until the run ended, a lower bound; NaN for others, and
+        with the independent clock. ``finished`` tells which latencies are whole.
+    """
+    import pandas as pd
+
+    released = (run.release_iteration > 0) & ~run.rejected
+    frame = pd.DataFrame(
+        {
+            "reward": rewards_of(run, options, batching),
+            "released": released,
+            "finished": run.finish_iteration > 0,
+        }
+    )
+    if run.metrics.periods is None:
+        return frame.assign(ttft_periods=np.nan, end_to_end_periods=np.nan)
+    end = run.metrics.iterations + run.metrics.idle_iterations
+    for name, reached in (
+        ("ttft_periods", run.first_token_iteration),
+        ("end_to_end_periods", np.where(frame["finished"], run.finish_iteration + 1, 0)),
+    ):
+        until = np.where(reached > 0, reached, end + 1) - run.release_iteration
+        frame[name] = np.where(released, until.astype(np.float64), np.nan)
+    return frame
+
+
+def rewards_of(
+    run: SimulationResult, options: PeriodOptions, batching: Batching | str
+) -> npt.NDArray[np.float64]:
+    """Return the reward of each request's start in a run, by true decode lengths, shape (N,).
 
     Each request counts once, at its first start, as if it then ran to its end (preemption may
     interrupt it). With a last period T, starts after it are worth nothing. With a receding horizon
@@ -164,7 +212,8 @@ def collected_reward(
     if not options.receding:
         admitted &= start <= options.periods
     shift = start - 1 if options.receding else np.zeros_like(start)
-    rewards = reward(
+    rewards = np.zeros(len(start))
+    rewards[admitted] = reward(
         options.weights,
         run.trace.decode_tokens[admitted],
         (arrival - shift)[admitted],
@@ -175,7 +224,18 @@ def collected_reward(
         batching=batching,
         inclusive=options.inclusive,
     )
-    return math.fsum(rewards.tolist())
+    return rewards
+
+
+def collected_reward(
+    run: SimulationResult, options: PeriodOptions, batching: Batching | str
+) -> float:
+    """Return the reward of all starts of a run (`rewards_of`)."""
+    return math.fsum(rewards_of(run, options, batching))
+
+
+def _mean(values: pd.Series) -> float | None:
+    return float(values.mean()) if values.notna().any() else None
 
 
 def _period_at(moment_s: npt.NDArray[np.float64], period_s: float) -> npt.NDArray[np.int64]:

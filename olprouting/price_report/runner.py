@@ -12,11 +12,13 @@ from olprouting.exact.period.check_period import fits_whole
 from olprouting.policies.bid_price import BidPricePolicy
 from olprouting.policies.period_policy import PeriodPolicy
 from olprouting.policies.period_situation import period_of
-from olprouting.price_report.run_outcome import RunOutcome
+from olprouting.price_report.run_outcome import RunOutcome, requests_of
 from olprouting.price_report.sampled_period import SampledPeriod, sampled_period
 from olprouting.prices import compile_run
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from olprouting.engine.reservoir import Reservoir
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
@@ -105,6 +107,15 @@ class Runner:
     def outcome(self, run: SimulationResult) -> RunOutcome:
         """Sum up the last run."""
         return RunOutcome.of(run, self.options.period, self.batching, self.route_s, self.update_s)
+
+    def requests(self, run: SimulationResult) -> pd.DataFrame:
+        """Return what became of each request of a run (`requests_of`), with policy and sizes."""
+        frame = requests_of(run, self.options.period, self.batching)
+        frame.insert(0, "policy", run.policy)
+        frame.insert(1, "request", range(len(frame)))
+        frame.insert(2, "prompt_tokens", self.trace.prompt_tokens)
+        frame.insert(3, "decode_tokens", self.trace.decode_tokens)
+        return frame
 
 
 def _startable(event: DecisionEvent, policy: BidPricePolicy) -> bool:

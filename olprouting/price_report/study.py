@@ -13,8 +13,9 @@ from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
 from olprouting.options import Clock, ClockOptions, KvOptions, PolicyOptions, PriceReportOptions
 from olprouting.policies import make_policy
-from olprouting.price_report.judge import PeriodRecord, capacity_cost, judge_period
+from olprouting.price_report.judge import PeriodRecord, capacity_costs, judge_period
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
+from olprouting.price_report.pairs import CONTROL
 from olprouting.price_report.report import PriceReport
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.sampled_period import convergence_frame
@@ -22,7 +23,7 @@ from olprouting.prices import DescentOptions
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import pandas as pd
 
@@ -38,7 +39,10 @@ if TYPE_CHECKING:
 JUDGED = "bid-price"
 """The policy whose periods are judged; it always runs, and first."""
 
-DEFAULT_POLICIES = (JUDGED, "round-robin", "jsq", "random", "power-of-two")
+DEFAULT_POLICIES = (JUDGED, CONTROL, "round-robin", "jsq", "random", "power-of-two")
+
+DISTANCES = 10
+"""In how many of the judged periods the distance to the optimal prices is measured, at least."""
 
 
 def measure_prices(
@@ -65,7 +69,8 @@ def measure_prices(
     cluster
         The workers, with their slots and KV limits: the same for every policy.
     policies
-        Names of policies (`make_policy`); ``"bid-price"`` is added where it is missing.
+        Names of policies (`make_policy`); ``"bid-price"`` and ``"prices-0"`` are added where they
+        are missing.
     options
         Options of the policies. ``options.period`` is what rewards are counted by; with its fixed
         last period, runs by the barrier clock stop there.
@@ -99,7 +104,7 @@ def measure_prices(
     """
     options = options or PolicyOptions()
     check_conditions(cluster, options, clock, sample)
-    names = list(dict.fromkeys((JUDGED, *policies)))
+    names = list(dict.fromkeys((JUDGED, CONTROL, *policies)))
     runner = Runner(trace, cluster, options, forecast, clock, batching, kv, seed, on_progress)
     made = [make_policy(name, cluster.workers, options) for name in names]
     periods: Reservoir[SampledPeriod] = Reservoir(sample, np.random.default_rng([seed, 1]))
@@ -110,7 +115,7 @@ def measure_prices(
                 run = runner.run(policy, periods if policy.name == JUDGED else None)
                 if policy.name == JUDGED:
                     runner.notices += oversize_notices(run)
-                found.add(run, runner.outcome)
+                found.add(run, runner)
         found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
         found.look_closer(options, seed)
     except KeyboardInterrupt:
@@ -138,6 +143,7 @@ def measure_prices(
             "versions": versions(),
         },
         runs=tuple(found.outcomes),
+        requests=found.all_requests(),
         records=tuple(found.records),
         prices=found.prices(),
         convergence=found.convergence(),
@@ -153,16 +159,24 @@ class _Findings:
 
     runs: list[SimulationResult] = field(default_factory=list)
     outcomes: list[RunOutcome] = field(default_factory=list)
+    requests: list[pd.DataFrame] = field(default_factory=list)
     records: list[PeriodRecord] = field(default_factory=list)
     shown: tuple[SampledPeriod, PriceResult] | None = None
     steps: pd.DataFrame | None = None
     interrupted: bool = False
 
-    def add(self, run: SimulationResult, sum_up: Callable[[SimulationResult], RunOutcome]) -> None:
+    def add(self, run: SimulationResult, runner: Runner) -> None:
         """Take a run, if it is comparable with those before."""
         require_equal_limits([*self.runs, run])
         self.runs.append(run)
-        self.outcomes.append(sum_up(run))
+        self.outcomes.append(runner.outcome(run))
+        self.requests.append(runner.requests(run))
+
+    def all_requests(self) -> pd.DataFrame:
+        """Return what became of each request, run after run."""
+        import pandas as pd
+
+        return pd.concat(self.requests, ignore_index=True) if self.requests else pd.DataFrame()
 
     def judge(
         self,
@@ -172,10 +186,11 @@ class _Findings:
     ) -> None:
         """Judge the periods; the one with the highest prices is the one to show."""
         highest = -1.0
+        every = max(1, len(periods) // DISTANCES)
         for number, sampled in enumerate(periods, start=1):
-            record, exact = judge_period(sampled, options)
+            record, exact = judge_period(sampled, options, with_distance=number % every == 0)
             self.records.append(record)
-            cost = capacity_cost(sampled, sampled.batch, sampled.memory)
+            cost = sum(capacity_costs(sampled, sampled.batch, sampled.memory))
             if cost > highest:
                 highest, self.shown = cost, (sampled, exact)
             if on_progress is not None:

@@ -1,10 +1,11 @@
-"""A report on prices, and a front, as people read them: tables, findings and notes."""
+"""A report on prices, and a front, as tables that people read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from olprouting.instances import WEIGHT_SETS
+from olprouting.price_report.pairs import BLOCKS, CONTROL
 from olprouting.report import Table, text_of
 
 if TYPE_CHECKING:
@@ -46,69 +47,82 @@ def front_table(front: ParetoFront) -> Table:
 
 
 def price_tables(report: PriceReport) -> tuple[Table, ...]:
-    """Return runs and latencies, and the starts of the judged periods."""
-    tables = [runs_table(report.runs), latencies_table(report.runs)] if report.runs else []
+    """Return what policies achieve, and as details rates, latencies, waits, starts and prices."""
+    tables = []
+    if report.runs:
+        tables += [
+            achieved_table(report),
+            rates_table(report.runs),
+            latencies_table(report.runs),
+            *waits_table(report),
+        ]
     if report.records:
-        tables.append(starts_table(report.starts, len(report.records)))
-    return tuple(tables)
+        tables += [
+            starts_table(report.starts, len(report.records)),
+            costs_table(report.quality, len(report.records)),
+            proofs_table(report.bounds, len(report.records)),
+        ]
+    return (*tables, *times_table(report.runs))
 
 
-def price_findings(report: PriceReport) -> tuple[str, ...]:
-    """Return how good prices and bounds are, and how long policies take, in words."""
+def missing(report: PriceReport) -> tuple[str, ...]:
+    """Return in a line each which requests were never admitted, and which came after the end."""
+    runs, period = report.runs, report.settings["period"]
+    asked, fixed = report.settings["requests"], period["last_period"] == "fixed"
     found = []
-    if report.quality is not None:
-        found += [_prices(report.quality), *_bounds(report.bounds, len(report.records))]
-    return (*found, *_times(report.runs))
+    never = [f"{run.policy} {run.never_admitted}" for run in runs if run.never_admitted]
+    if never:
+        cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
+        found.append(f"never admitted, of {asked} requests: {', '.join(never)}{cause}")
+    late = max((run.never_released for run in runs), default=0)
+    if late:
+        found.append(
+            f"{late} of {asked} requests come after the last period and count nowhere; "
+            f"give more than --periods {period['periods']}, or fewer --requests"
+        )
+    return tuple(found)
 
 
-def never_admitted(report: PriceReport) -> tuple[str, ...]:
-    """Return in a line how many requests each policy never admitted, if there are any."""
-    counts = [f"{run.policy} {run.never_admitted}" for run in report.runs if run.never_admitted]
-    if not counts:
-        return ()
-    period = report.settings["period"]
-    fixed = period["last_period"] == "fixed"
-    cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
-    return (
-        f"never admitted, of {report.settings['requests']} requests: {', '.join(counts)}{cause}",
-    )
-
-
-def censored(report: PriceReport) -> tuple[str, ...]:
-    """Return in a sentence whose latencies lack requests, if there are any."""
-    names = [run.policy for run in report.runs if run.censored]
-    if not names:
-        return ()
-    period = report.settings["period"]
-    fixed = period["last_period"] == "fixed"
-    where = f"past T={period['periods']} nobody is admitted; " if fixed else ""
-    return (f"{where}requests are unfinished with {', '.join(names)}, the latencies lack them",)
-
-
-def runs_table(runs: Sequence[RunOutcome]) -> Table:
-    """Return what each run achieved."""
+def achieved_table(report: PriceReport) -> Table:
+    """Return what each run achieved, and how its reward differs from that with prices 0."""
+    runs = report.runs
     return Table(
-        "Runs",
+        "What each policy achieves",
         {"policy": [run.policy for run in runs]},
         {
-            "reward": [f"{run.reward:,.1f}" for run in runs],
-            "sat.": [_percent(run.satisfaction) for run in runs],
-            "req/p.": [text_of(run.requests_per_period, ".3f") for run in runs],
-            "tok/p.": [text_of(run.tokens_per_period, ".1f") for run in runs],
-            "tok/s": [f"{run.throughput_tokens_per_s:,.0f}" for run in runs],
-            "unfin.": [f"{run.unfinished}{'*' if run.censored else ''}" for run in runs],
+            "reward": [f"{run.reward:,.0f}" for run in runs],
+            "more than prices-0": [_more(report, run.policy) for run in runs],
+            "in time": [_percent(run.satisfaction) for run in runs],
+            "TTFT": [text_of(run.ttft_until_end, ".0f") for run in runs],
+            "E2E": [text_of(run.end_to_end_until_end, ".0f") for run in runs],
+            "unfin.": [str(run.unfinished - run.never_released) for run in runs],
             "never": [str(run.never_admitted) for run in runs],
-            "preempt": [str(run.preemptions) for run in runs],
-            **_rejected(runs),
         },
-        "sat.: first token within t2; * latencies lack these; never: never admitted",
+        f"more than prices-0: reward, with the 95% interval over {BLOCKS} blocks of consecutive\n"
+        "requests of this trace. in time: first token within t2. TTFT, E2E: mean periods\n"
+        "from arrival to first token, to the end; requests without count until the run\n"
+        "ended. unfin.: unfinished; never: never admitted",
     )
 
 
-def _rejected(runs: Sequence[RunOutcome]) -> dict[str, list[str]]:
-    """Return the column of rejected requests, if there are any."""
-    counts = [run.rejected for run in runs]
-    return {"rej.": [str(count) for count in counts]} if any(counts) else {}
+def _more(report: PriceReport, policy: str) -> str:
+    return "-" if policy == CONTROL else report.more_than_control(policy).text(",.0f")
+
+
+def rates_table(runs: Sequence[RunOutcome]) -> Table:
+    """Return the rates of each run."""
+    return Table(
+        "Rates",
+        {"policy": [run.policy for run in runs]},
+        {
+            "requests/period": [text_of(run.requests_per_period, ".3f") for run in runs],
+            "tokens/period": [text_of(run.tokens_per_period, ".1f") for run in runs],
+            "tokens/s": [f"{run.throughput_tokens_per_s:,.0f}" for run in runs],
+            "preempted": [str(run.preemptions) for run in runs],
+            "rejected": [str(run.rejected) for run in runs],
+        },
+        detail=True,
+    )
 
 
 def latencies_table(runs: Sequence[RunOutcome]) -> Table:
@@ -123,73 +137,124 @@ def latencies_table(runs: Sequence[RunOutcome]) -> Table:
         for what in ("mean", "p95", "p99")
     }
     return Table(
-        "Latencies",
-        {"policy": [run.policy for run in runs]},
+        "Latencies of the requests that got so far",
+        {"policy": [f"{run.policy}{'*' if run.censored else ''}" for run in runs]},
         columns,
-        "periods/seconds from arrival",
+        "periods/seconds from arrival; *: unfinished requests are missing here, the slowest",
+        detail=True,
+    )
+
+
+def waits_table(report: PriceReport) -> tuple[Table, ...]:
+    """Return who waits how long for a first token, by size of the request."""
+    requests = report.requests
+    if not len(requests) or requests["ttft_periods"].isna().all():
+        return ()
+    size = requests["prompt_tokens"] + requests["decode_tokens"]
+    third = size.rank(method="first", pct=True).mul(3).clip(upper=2.999).astype(int)
+    mean = requests["ttft_periods"].groupby([requests["policy"], third]).mean()
+    largest = [size[third == which].max() for which in range(3)]
+    names = ("smallest third", "middle third", "largest third")
+    policies = [run.policy for run in report.runs]
+    return (
+        Table(
+            "Who waits: mean periods to the first token, by size",
+            {"policy": policies},
+            {
+                name: [text_of(mean.get((policy, which)), ".1f") for policy in policies]
+                for which, name in enumerate(names)
+            },
+            f"thirds of the requests by prompt and output: to {largest[0]:,}, {largest[1]:,} and "
+            f"{largest[2]:,} tokens",
+            detail=True,
+        ),
     )
 
 
 def starts_table(rows: Sequence[StartsQuality], periods: int) -> Table:
     """Return how good the starts of the judged periods are, by who chose them."""
     return Table(
-        f"Starts in {periods} sampled periods of the bid-price run",
+        f"Who is admitted in {periods} sampled periods of the bid-price run",
         {"chosen by": [WAYS[row.way] for row in rows]},
         {
             "reward": [f"{row.reward_mean:,.3f}" for row in rows],
-            "gap to LP": [_percent(row.gap) for row in rows],
+            "below LP": [_percent(row.gap) for row in rows],
             "most": [f"{row.gap_max_reward:.3f}" for row in rows],
-            "to integer": [_percent(row.loss) for row in rows],
+            "below integer": [_percent(row.loss) for row in rows],
             "most ": [f"{row.loss_max_reward:.3f}" for row in rows],
             "optimal": [f"{row.share_optimal:.0%}" for row in rows],
         },
-        "gaps of the sums, over the reward; most: in one period, in reward",
+        "reward: mean of a period; below: of the sums, over the reward; most: in one\n"
+        "period, in reward; optimal: periods in which it is the proven integer optimum",
+        detail=True,
     )
 
 
-def _prices(quality: PriceQuality) -> str:
+def costs_table(quality: PriceQuality | None, periods: int) -> Table:
+    """Return what capacity costs at learned and exact prices, and how far they are apart."""
+    assert quality is not None  # there are records
+    rows = {
+        "all slots left until T cost": (quality.slots_cost, quality.exact_slots_cost),
+        "all KV tokens left until T cost": (quality.tokens_cost, quality.exact_tokens_cost),
+    }
+    return Table(
+        f"What capacity costs, mean of {periods} sampled periods",
+        {"in reward": list(rows)},
+        {
+            "learned prices": [text_of(learned, ",.2f") for learned, _ in rows.values()],
+            "exact prices": [text_of(exact, ",.2f") for _, exact in rows.values()],
+        },
+        "exact prices are one optimal solution, often of many; " + _distances(quality),
+        detail=True,
+    )
+
+
+def _distances(quality: PriceQuality) -> str:
+    if quality.distance_ratio is None:
+        return "how far the learned ones are from\nthe nearest optimal ones was not measured"
     return (
-        f"prices: f is {text_of(quality.f_gap_mean, '.4g')} above its exact minimum on average "
-        f"({_percent(quality.f_relative_gap_mean)}), at most {text_of(quality.f_gap_max, '.4g')};\n"
-        f"they differ from exact prices by {text_of(quality.price_distance_mean, '.2f')} of those, "
-        f"which start the same requests in {_percent(quality.share_same_requests)}\n"
-        f"of the periods, on the same workers in {_percent(quality.share_same_pairs)}; "
-        f"not all that fits can start in {_percent(quality.share_contested)} of them.\n"
-        f"exact prices are proven in {_percent(quality.share_proven)} of periods, a solve takes "
-        f"{quality.exact_p50_s * 1e3:.0f} ms (p99 {quality.exact_p99_s * 1e3:.0f})"
+        "to the nearest optimal ones,\nlearned prices are "
+        f"{quality.distance_ratio:.2f} times as far as prices 0 are"
     )
 
 
-def _bounds(bounds: Sequence[BoundProof], periods: int) -> list[str]:
+def proofs_table(bounds: Sequence[BoundProof], periods: int) -> Table:
     """Return how each bound was proven, and in how many periods the solution found meets it."""
-    found = []
-    for bound in bounds:
-        known = f"known in {bound.periods}" if bound.periods < periods else "known in all"
-        found.append(
-            f"{bound.name}: {bound.bounds}, {known} {periods} periods and met in {bound.met},\n"
-            f"  by {bound.proven_by}"
-        )
-    return found
+    return Table(
+        "Bounds",
+        {"bound": [bound.bounds for bound in bounds]},
+        {
+            "known": [f"{bound.periods}/{periods}" for bound in bounds],
+            "reached": [f"{bound.met}/{periods}" for bound in bounds],
+        },
+        "\n".join(f"{bound.bounds}: {bound.proven_by}" for bound in bounds),
+        detail=True,
+    )
 
 
-def _times(runs: Sequence[RunOutcome]) -> list[str]:
+def times_table(runs: Sequence[RunOutcome]) -> tuple[Table, ...]:
     """Return the times of policies that plan by periods; others run compiled within the engine."""
-    found = []
-    for run in runs:
-        if run.route_p50_s is None:
-            continue
-        update = _pair(run.update_p50_s, run.update_p99_s)
-        learning = "" if run.update_p50_s is None else f", the price update in it {update}"
-        times = _pair(run.route_p50_s, run.route_p99_s)
-        found.append(f"{run.policy}: a routing call takes {times} ms (p50/p99){learning}")
-    return found
+    timed = [run for run in runs if run.route_p50_s is not None]
+    if not timed:
+        return ()
+    return (
+        Table(
+            "Times of a routing call, ms",
+            {"policy": [run.policy for run in timed]},
+            {
+                f"{name} {level}": [_ms(getattr(run, f"{field}_{level}_s")) for run in timed]
+                for name, field in (("call", "route"), ("price update", "update"))
+                for level in ("p50", "p99")
+            },
+            "the price update is part of the call; compilation is not",
+            detail=True,
+        ),
+    )
+
+
+def _ms(value_s: float | None) -> str:
+    return "-" if value_s is None else f"{value_s * 1e3:.2f}"
 
 
 def _percent(value: float | None) -> str:
     return text_of(value, ".1%")
-
-
-def _pair(first: float | None, second: float | None) -> str:
-    if first is None or second is None:
-        return "-"
-    return f"{first * 1e3:.2f}/{second * 1e3:.1f}"

@@ -94,7 +94,11 @@ def _solve(
     rewards = np.minimum(columns.reward, problem.reward_normalizer * problem.reward_ceiling)
     places = [_kept_positions(problem, g) for g in range(len(problem.slots))]
     solved = solve_saa(
-        _scarcity(problem, places), rewards, _usage(problem, places), solver=solver, options=options
+        scarcity_of(problem, places),
+        rewards,
+        usage_of(problem, places),
+        solver=solver,
+        options=options,
     )
     if solved.price is not None:
         at = 0
@@ -122,8 +126,8 @@ def _kept_positions(problem: SaaProblem, g: int) -> Ints:
     return np.union1d(*rows)
 
 
-def _scarcity(problem: SaaProblem, places: list[Ints]) -> Floats:
-    """Return d of the kept coordinates: of each worker, slots then KV tokens."""
+def scarcity_of(problem: SaaProblem, places: list[Ints]) -> Floats:
+    """Return d, in true units, at these positions of each worker: slots, then KV tokens."""
     parts = [
         residual[g, kept] * problem.slot_factor
         for g, kept in enumerate(places)
@@ -132,8 +136,8 @@ def _scarcity(problem: SaaProblem, places: list[Ints]) -> Floats:
     return np.concatenate(parts)
 
 
-def _usage(problem: SaaProblem, places: list[Ints]) -> sp.csr_array:
-    """Return what each column uses of each kept coordinate, shape (N, m)."""
+def usage_of(problem: SaaProblem, places: list[Ints]) -> sp.csr_array:
+    """Return what each column uses at these positions (`scarcity_of`), shape (N, m)."""
     columns, ends = problem.columns, _ends(problem)
     row, place, used = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0)]
     at = 0

@@ -31,11 +31,12 @@ USUAL: Final = {
         "energy_j",
     ),
     Kind.GAPS: (
-        "gap_mean_tokens",
-        "gap_mean",
+        "found_mean_tokens",
+        "unproven_mean_tokens",
         "share_optimal",
         "share_captured",
         "share_proven",
+        "waiting_imbalance_tokens",
         "mean_imbalance_tokens",
     ),
     Kind.PRICES: (

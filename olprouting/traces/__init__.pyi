@@ -15,6 +15,7 @@ from .profiles import profile_names as profile_names
 from .reading import TraceFile as TraceFile
 from .reading import read_trace as read_trace
 from .reading import read_with_source as read_with_source
+from .resampling import resampled as resampled
 from .summary import TraceSummary as TraceSummary
 from .summary import summarise as summarise
 from .synthetic import from_profile as from_profile

@@ -34,9 +34,15 @@ if TYPE_CHECKING:
 def report() -> GapReport:
     rng = np.random.default_rng(2)
     trace = Trace(rng.integers(20, 300, 40), rng.integers(2, 12, 40))
-    options = PolicyOptions(horizon=4, gamma=0.86)
+    options = PolicyOptions(horizon=4, gamma=0.86, ties="index")
     return measure_gaps(
-        trace, Cluster.homogeneous(2, 3), ("jsq", "brh"), options=options, decisions=5, backlog=4
+        trace,
+        Cluster.homogeneous(2, 3),
+        ("jsq", "brh"),
+        options=options,
+        decisions=5,
+        judged_by="horizon",
+        backlog=4,
     )
 
 
@@ -87,7 +93,7 @@ def test_the_lines_that_do_not_hold_are_named(file) -> None:
     assert "missing" not in verify_lines("\n".join(map(json.dumps, lines))).summary()
     lines[1]["choice"]["gap_tokens"] += 1
     lines[4]["result"]["objective"] += 1
-    lines[6]["instance"] = lines[7]["instance"]
+    lines[6]["instance"] = lines[8]["instance"]
     findings = verify_lines("\n".join(map(json.dumps, lines)))
     assert [line for line, _ in findings.failures] == [2, 5, 7]
     reasons = [reason.split(":")[0] for _, reason in findings.failures]

@@ -147,6 +147,7 @@ def run_reference(
             pairs = [(waiting[i], g) for i, g in route(view, rng)]
             for request, g in pairs:
                 request["worker"], request["admission"] = int(g), k
+                request["admission_s"] = clock_s
                 request["known"] = known
                 waiting.remove(request)
                 active.append(request)
@@ -161,6 +162,7 @@ def run_reference(
             "active": len(active),
             "waiting": len(waiting),
             "admitted": admissions,
+            "free": int(sum(cluster.slots)) - len(active),
         }
         run.steps.append(step)
         clock_s += step["step_s"]
@@ -249,7 +251,16 @@ def metrics_of(run, idle_iterations, clock_s):
         "single_token_requests": sum(r["decode"] == 1 for r in done),
         "energy_j": sum(s["energy_j"] for s in run.steps),
     }
+    full = [n for n, step in enumerate(run.steps) if step["free"] == 0]
+    admitting = [n for n, step in enumerate(run.steps) if step["admitted"]]
+    if full and admitting[-1] >= full[0]:  # from the first full step to the last admission
+        window = [step["imbalance"] for step in run.steps[full[0] : admitting[-1] + 1]]
+        row["while_waiting_iterations"] = len(window)
+        row["while_waiting_mean_imbalance_tokens"] = sum(window) / len(window)
     latencies = {
+        "waiting_time": [
+            r["admission_s"] - r["release_s"] for r in run.requests if "admission_s" in r
+        ],
         "tpot": [
             (r["finish_s"] - r["first_s"]) / (r["decode"] - 1) for r in done if r["decode"] > 1
         ],
@@ -260,6 +271,7 @@ def metrics_of(run, idle_iterations, clock_s):
         row[f"{name}_mean_s"] = sum(values) / len(values) if values else None
         for percent in (50, 95, 99):
             row[f"{name}_p{percent}_s"] = quantile(values, percent / 100)
+        row[f"{name}_max_s"] = max(values, default=None)
     return row
 
 

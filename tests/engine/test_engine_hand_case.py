@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from olprouting.engine import simulate
+from olprouting.engine import WaitingWindow, simulate
 from olprouting.instances import Cluster, PowerModel, StepTime, Trace
 from olprouting.policies import PolicyOptions, make_policy
 
@@ -65,6 +65,12 @@ def test_every_metric_is_as_written_out(hand) -> None:
     metrics = hand.metrics
     assert metrics.mean_imbalance_tokens == 16 / 5
     assert metrics.mean_imbalance_with_idle_tokens == 16 / 5
+    # iteration 1 takes all four slots, iteration 2 admits the last two requests: (0 + 6) / 2
+    assert metrics.while_waiting == WaitingWindow(iterations=2, mean_imbalance_tokens=3)
+    # A to D are admitted at once, E and F when the first step is over
+    assert metrics.waiting_time.mean_s == pytest.approx(2 * 1.7 / 6)
+    assert metrics.waiting_time.max_s == pytest.approx(1.7)
+    assert metrics.end_to_end.max_s == pytest.approx(8.1)
     idle_shares = [0.1 * i / (2 * s) for i, s in zip(IMBALANCE, STEP_S, strict=True)]
     assert metrics.mean_idle_share == pytest.approx(sum(idle_shares) / 5)
     assert metrics.makespan_s == pytest.approx(8.1)
@@ -82,6 +88,15 @@ def test_every_metric_is_as_written_out(hand) -> None:
     # exponent 1: a step draws 2 * 100 W + 300 W * (sum of loads / largest load)
     watts = [200 + 300 * sum(loads) / max(loads) for loads in LOADS]
     assert metrics.energy_j == pytest.approx(sum(w * s for w, s in zip(watts, STEP_S, strict=True)))
+
+
+def test_no_window_while_requests_wait_where_slots_never_fill() -> None:
+    """Six requests in eight slots wait for nobody: a number for that would be made up."""
+    run = simulate(
+        Trace(PROMPTS, DECODES), Cluster([4, 4]), make_policy("jsq", 2, BY_INDEX), backlog=6
+    )
+    assert run.metrics.while_waiting is None
+    assert "while_waiting_mean_imbalance_tokens" not in run.metrics.to_row()
 
 
 def test_barrier_waiting_is_the_time_per_token_times_the_imbalance(hand) -> None:

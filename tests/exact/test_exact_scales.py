@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from native_cases import decisions as small_decisions
 
 from olprouting.errors import InputError
 from olprouting.exact import SolveOptions, assignments, available_solvers, objective, recheck, solve
@@ -160,3 +161,20 @@ def test_a_bound_is_rounded_down(gamma: str) -> None:
         assert result.absolute_gap == 0  # the same number, rounded up or to the nearest
         rounded += Fraction(result.value) > best
     assert rounded > 0
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(decision=small_decisions(), unit=st.sampled_from([1, 2**24]))
+def test_weights_rounded_down_leave_a_bound(decision: Decision, unit: int) -> None:
+    # 0.86^20 has a denominator of 34 digits. Catches weights rounded up, whose bound may lie above
+    # the optimum; tokens in a large unit leave few places, so that rounding shows
+    longer = np.repeat(decision.projected_load_tokens[:, :1], 21, axis=1) * unit
+    sizes = decision.waiting_prompt_tokens * unit
+    lookahead = Decision(longer, decision.free_slots, sizes, gamma="0.86", growth=decision.growth)
+    exact, rounded = (solve(lookahead, solver=name) for name in ("native", "cpsat"))
+    assert rounded.solver == "cpsat"
+    assert exact.value is not None
+    assert rounded.value is not None
+    assert rounded.bound is not None
+    assert rounded.bound <= exact.value <= rounded.value
+    assert rounded.value - rounded.bound <= 1e-3 * unit

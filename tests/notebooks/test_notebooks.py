@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import base64
+import ast
+import importlib
 import importlib.util
 import json
 import re
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-MOST_IMAGE_BYTES = 60_000
+MOST_FIGURE_BYTES = 100_000
+FIGURE = "image/svg+xml"
+HIDDEN_TAGS = {"tags": ["hide-cell"], "jupyter": {"source_hidden": True}}
 
 HIDDEN = re.compile(r"<details>(.*?)</details>", re.DOTALL)
 PYTHON = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -43,7 +46,7 @@ def read(path: Path) -> Any:
 
 def kinds(cell: Any) -> list[str]:
     """Return what a cell shows, such as a figure or printed text."""
-    return [str(output.get("name") or max(output.get("data", {"": 0}))) for output in cell.outputs]
+    return [str(output.get("name") or min(output.get("data", {"": 0}))) for output in cell.outputs]
 
 
 def solutions(cell: Any) -> list[str]:
@@ -52,13 +55,26 @@ def solutions(cell: Any) -> list[str]:
     return [code for hidden in HIDDEN.findall(cell.source) for code in PYTHON.findall(hidden)]
 
 
-def test_there_are_seven() -> None:
-    assert [path.name[:2] for path in NOTEBOOKS] == [f"{number:02d}" for number in range(1, 8)]
+def python_of(path: Path) -> list[str]:
+    """Return the Python of a notebook, solutions too, without the notebook's own commands."""
+    cells = read(path).cells
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    code += [code for cell in cells for code in solutions(cell)]
+    return [re.sub(r"^( *)%.*$", r"\1pass", text, flags=re.MULTILINE) for text in code]
+
+
+def test_they_are_numbered() -> None:
+    numbers = [path.name[:2] for path in NOTEBOOKS]
+    assert numbers == [f"{number:02d}" for number in range(1, len(NOTEBOOKS) + 1)]
 
 
 @per_notebook
-def test_runs_with_its_solutions_and_shows_what_is_stored(execute, path) -> None:
+def test_runs_with_its_solutions_and_shows_what_is_stored(
+    execute, path, tmp_path, monkeypatch
+) -> None:
     """Catches code that changed under a notebook: cells and hidden solutions assert their numbers.
+
+    It runs in an empty folder, as a lesson does that was copied out of a wheel.
 
     A cell that now shows a table where a figure is stored, or a warning, is stale too.
     """
@@ -67,7 +83,9 @@ def test_runs_with_its_solutions_and_shows_what_is_stored(execute, path) -> None
     for cell in stored.cells:
         longer.cells.append(cell.copy())
         longer.cells += [nbformat.v4.new_code_cell(code) for code in solutions(cell)]
+    monkeypatch.setattr(execute, "FOLDER", tmp_path)
     execute.run(longer)
+    execute.tidy(longer)
     known = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
     fresh = [cell for cell in longer.cells if cell.id in known]
     assert len(fresh) == len(known) > 0
@@ -83,7 +101,7 @@ def test_is_stored_executed(path) -> None:
     shown = [output for cell in cells for output in cell.outputs]
     assert {output.output_type for output in shown} <= {"stream", "execute_result", "display_data"}
     assert all(output.get("name") != "stderr" for output in shown)
-    assert any("image/png" in output.get("data", {}) for output in shown)
+    assert any(FIGURE in output.get("data", {}) for output in shown)
 
 
 @per_notebook
@@ -94,12 +112,14 @@ def test_holds_nothing_of_the_machine_that_ran_it(path) -> None:
         "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
         "language_info": {"name": "python"},
     }
-    assert all(cell.metadata == {} for cell in notebook.cells)
+    assert all(cell.metadata in ({}, HIDDEN_TAGS) for cell in notebook.cells)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            image = base64.b64decode(output.get("data", {}).pop("image/png", ""))
-            assert len(image) < MOST_IMAGE_BYTES
-            assert b"tEXt" not in image  # where Matplotlib writes its version
+            figure = output.get("data", {}).get(FIGURE, "")
+            assert len(figure) < MOST_FIGURE_BYTES
+            assert "<dc:" not in figure  # where Matplotlib writes its version and the date
+            assert "image/png" not in output.get("data", {})
+    assert "Running HiGHS" not in json.dumps(notebook)
     assert not ABSOLUTE.search(json.dumps(notebook))
 
 
@@ -114,6 +134,33 @@ def test_asks_first_and_ends_with_solved_exercises(path) -> None:
     asked = re.findall(r"^\*\*(\d+)\.\*\* ", exercises, re.MULTILINE)
     assert asked == [str(number) for number in range(1, len(asked) + 1)]
     assert len(solutions(notebook.cells[-1])) == len(asked) >= 3
+
+
+@per_notebook
+def test_uses_public_names_only(path) -> None:
+    """Catches a lesson that teaches a module nobody promised to keep.
+
+    Public is what a package of the API reference lists in ``__all__``, and every model.
+    """
+    for text in python_of(path):
+        for node in ast.walk(ast.parse(text)):
+            assert not isinstance(node, ast.Attribute) or not node.attr.startswith("_"), node.attr
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("olprouting"):
+                package = importlib.import_module(node.module or "")
+                models = {model.stem for model in (FOLDER.parent / "models").glob("*.py")}
+                public = models if node.module == "olprouting.models" else set(package.__all__)
+                assert {name.name for name in node.names} <= public
+
+
+@per_notebook
+def test_starts_with_an_installation_and_hides_its_checks(path) -> None:
+    """Catches a lesson that cannot be started elsewhere, and a check amid what is taught."""
+    first, *others = (cell for cell in read(path).cells if cell.cell_type == "code")
+    assert "%pip install" in first.source
+    assert first.metadata == HIDDEN_TAGS
+    for cell in others:
+        if cell.metadata != HIDDEN_TAGS:
+            assert not re.search("^assert", cell.source, re.MULTILINE), cell.source
 
 
 @per_notebook

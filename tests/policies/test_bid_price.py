@@ -23,7 +23,7 @@ from olprouting.policies.bid_price import BidPricePolicy
 from olprouting.policies.period_policy import PastLastPeriodWarning
 from olprouting.prices import BidPrices, ClippedRewardsWarning, PriceOptions, exact_prices
 
-POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+POLICIES = ("bid-price", "prices-0", "bid-price-exact", "lp-rounding", "period-integer")
 PER_TOKEN = SloWeights(1, 0, 0, 0, 0, 0)
 STEP = StepTime(1.0, 0.0)
 

@@ -68,7 +68,7 @@ def judged(trace):
 
 
 def test_the_judged_policy_always_runs_first_and_all_periods_are_judged(report):
-    assert [run.policy for run in report.runs] == ["bid-price", "jsq", "random"]
+    assert [run.policy for run in report.runs] == ["bid-price", "prices-0", "jsq", "random"]
     assert len(report.records) == 15 == min(15, report.settings["periods_with_a_choice"])
     assert not report.interrupted
     periods = [record.period for record in report.records]
@@ -198,7 +198,7 @@ def test_exact_prices_that_are_not_proven_compare_with_nothing(judged, monkeypat
     monkeypatch.setattr("olprouting.policies.bid_price.exact_prices", out_of_time)
     record, _ = judge_period(judged[3][0], SolveOptions())
     assert not record.exact_converged
-    assert record.f_gap is record.price_distance is record.same_requests is None
+    assert record.f_gap is record.distance is record.same_requests is None
     assert record.reward_exact is record.gap_exact is record.loss_exact is None
     quality = PriceQuality.of((record,))
     assert quality.share_proven == 0
@@ -273,7 +273,7 @@ def test_ctrl_c_keeps_what_is_finished(trace):
 
     stopped = measure(trace, on_progress=stop)
     assert stopped.interrupted
-    assert len(stopped.runs) == 3
+    assert len(stopped.runs) == 4
     assert len(stopped.records) == 3
 
 
@@ -291,7 +291,8 @@ def test_ctrl_c_before_anything_is_judged_still_reports_and_writes(trace, tmp_pa
 
 def test_the_report_is_written_in_full(report, tmp_path):
     written = {path.name for path in report.write(tmp_path / "new")}
-    tables = {f"{t}.{s}" for t in ("runs", "periods", "prices", "convergence") for s in _SUFFIXES}
+    names = ("runs", "requests", "periods", "prices", "convergence")
+    tables = {f"{name}.{suffix}" for name in names for suffix in _SUFFIXES}
     figures = {f"{f}.{s}" for f in ("prices", "convergence") for s in ("svg", "pdf")}
     assert written == {"prices.json", "prices.html"} | figures | tables
     document = json.loads((tmp_path / "new" / "prices.json").read_text())

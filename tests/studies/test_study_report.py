@@ -176,7 +176,7 @@ def test_gap_distributions_of_a_study_of_gaps(tmp_path):
     run_study(read_study(write(tmp_path / "gaps.toml", text)), tmp_path / "out", jobs=1)
     report = study_report(tmp_path / "out")
     assert tmp_path / "out" / "report" / "gaps.svg" in report.files
-    assert {"gap_mean_tokens", "share_optimal"} <= set(report.summary.metric)
+    assert {"found_mean_tokens", "share_optimal"} <= set(report.summary.metric)
     timing = pd.read_csv(tmp_path / "out" / "report" / "timing.csv")
     assert {"dispatch_p50_s", "solve_p99_s"} <= set(timing.metric)
 

@@ -41,10 +41,15 @@ are therefore placed first.
 optimum has b_j <= b_g: swapping their requests otherwise lowers or keeps every peak and keeps every
 sum. Where n_g is free and requests grow, only equal workers are ordered.
 
+**Largest requests first.** A few requests far larger than the rest make the relaxation weak, which
+divides them. So the decision is divided by where its largest requests go, one whole request after
+another; each part is a decision again, with bounds and a search of its own (`largest`).
+
 **Passes.** A greedy assignment improved by exchanges comes first (`incumbent_kernels`). Then passes
 look at everything below root bound + reach, with reach growing: a pass without success raises the
-proven bound, and the one that reaches the incumbent proves it. Two orders of the workers take turns
-with growing budgets, since no order is best throughout; random exchanges fill the pauses. Where a
+proven bound, and the one that reaches the incumbent proves it. The division by the largest requests
+and two orders of the workers take turns with growing budgets, since none is best throughout; random
+exchanges fill the pauses. Where a
 myopic decision admits everything only the peak varies, and is bisected: whether all requests fit
 below it is bin packing, which has an algorithm of its own (`fill_kernels`).
 

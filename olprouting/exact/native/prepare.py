@@ -107,7 +107,7 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
     open_loads = np.ascontiguousarray(relative[order])
     slots = decision.free_slots[order]
     equal = not fills and grown > 0 and decision.horizon > 0  # numbers may differ: twins only
-    above, below = _orders(open_loads, slots, equal)
+    above, below = worker_orders(open_loads, slots, equal=equal)
     full_growth = grown * slots[:, None] * np.arange(decision.horizon + 1)
     problem = Problem(
         loads=open_loads,
@@ -124,7 +124,7 @@ def prepare(decision: Decision, order: Ints | None = None) -> Prepared:
         admissions=admissions,
         fills=fills,
         everything=everything,
-        ordered=_ordered(open_loads) if everything else np.zeros((0, 0, 0)),
+        ordered=ordered_loads(open_loads) if everything else np.zeros((0, 0, 0)),
         totals=np.zeros(0),
         total_classes=np.zeros((0, 3), np.int64),
         total_starts=np.zeros(admissions + 1, np.int64),
@@ -278,7 +278,7 @@ def _first_order(decision: Decision) -> Ints:
     return np.array(sorted(open_workers, key=lambda g: (slots[g], -loads[g, 0], g)), np.int64)
 
 
-def _orders(loads: Floats, slots: Ints, equal: bool) -> tuple[Bools, Bools]:
+def worker_orders(loads: Floats, slots: Ints, *, equal: bool) -> tuple[Bools, Bools]:
     """Return which pairs (j, g < j) of equally many slots are ordered by load: `above`, `below`.
 
     Equal workers are ordered one way only; with `equal`, no others are.
@@ -292,7 +292,8 @@ def _orders(loads: Floats, slots: Ints, equal: bool) -> tuple[Bools, Bools]:
     return above, below & ~twins
 
 
-def _ordered(loads: Floats) -> Floats:
+def ordered_loads(loads: Floats) -> Floats:
+    """Return loads of workers j, j+1, ..., sorted at each offset; see `Problem`."""
     workers, offsets = loads.shape
     ordered = np.zeros((workers, workers, offsets))
     for j in range(workers):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from olprouting.exact.check import objective
-from olprouting.exact.incumbents import IncumbentWatch
+from olprouting.exact.incumbents import IncumbentWatch, Stopwatch
 from olprouting.exact.native.bound_kernels import TINY, node_bound
 from olprouting.exact.native.certify import attains_relaxation, exact_level_bound
 from olprouting.exact.native.incumbent_kernels import first_incumbent, shake_incumbent
+from olprouting.exact.native.largest import Division
 from olprouting.exact.native.packing import Packing
 from olprouting.exact.native.prepare import (
     Prepared,
@@ -29,11 +29,11 @@ from olprouting.exact.native.search_kernels import EXHAUSTED, TIED, advance
 from olprouting.instances import StopReason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from fractions import Fraction
 
     from olprouting.compiling import Ints
-    from olprouting.exact.native.problem import SearchState
+    from olprouting.exact.native.problem import Problem, SearchState
     from olprouting.exact.options import SolveOptions
     from olprouting.instances import Assignment
 
@@ -58,33 +58,16 @@ TURN_FACTOR = 10
 MOST_IN_ANY_ORDER = 3
 """From this many open workers on their order matters."""
 
+MOST_DIVIDED = 64
+"""Of more open workers a decision has too many parts: bounding them takes the time."""
+
 HALF = 0.5
 """Whole values are told apart by half a unit."""
 
-TIE_STEPS = 3000
+TIE_STEPS = 6000
 MOST_TIE_STEPS = 30_000
 """Least and most steps for telling ties apart after the proof up to rounding; within these limits
 twice as many as that proof took."""
-
-
-class Stopwatch:
-    """Seconds since it was made, but for those in which it was stopped."""
-
-    def __init__(self) -> None:
-        self._began = time.perf_counter()
-
-    def seconds(self) -> float:
-        """Return them."""
-        return time.perf_counter() - self._began
-
-    @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Do not count what is done meanwhile."""
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._began += time.perf_counter() - began
 
 
 class Search:
@@ -131,6 +114,7 @@ class Search:
         self._passes = 0
         self._steps = 0
         self._packing = Packing(options.seed)
+        self.division: Division | None = None
         limits = new_limits()
         self.limits = limits[0]
         self.limits["best"] = self.limits["cut"] = self.limits["reach"] = math.inf
@@ -140,7 +124,7 @@ class Search:
         self.limits["scale"] = prepared.decision.workers
         self._place_in(prepared, new_state(prepared.problem, limits))
         if start is not None:
-            self._adopt(start)
+            self.adopt(start)
 
     def run(self) -> None:
         """Search to the end or to a limit."""
@@ -164,7 +148,7 @@ class Search:
 
     def message(self) -> str:
         """Return how much was looked at."""
-        return f"{self.place['nodes']} nodes in {self._passes} passes"
+        return f"{self._nodes()} nodes in {self._passes} passes"
 
     def greedy(self) -> None:
         """Adopt an assignment made worker by worker and improved by exchanges."""
@@ -188,7 +172,7 @@ class Search:
             elif packed.impossible:
                 self.limits["target"] = packed.value + self.prepared.step
                 self._raise_bound(self.limits["target"])
-            self._mind_limits()
+            self.mind_limits()
             if self.stop is not None:
                 return
 
@@ -196,17 +180,23 @@ class Search:
         """Make the passes, with the orders taking turns and more steps at each turn."""
         self.prepared = with_totals(self.prepared)
         reaches = self._reaches(self.limits["best"] - root)
+        p = self.prepared.problem
+        if p.fills and p.admissions >= FEW and len(p.slots) <= MOST_DIVIDED:
+            self.division = Division(self, self.prepared)
         orders = self._orders()
-        steps = TURN_STEPS if len(orders) > 1 else 2**62
+        alone = len(orders) == 1 and self.division is None
+        steps = 2**62 if alone else TURN_STEPS
         done = 0
         while True:
+            if self._divided(steps):
+                return
             for prepared, state in orders:
                 self._place_in(prepared, state)
                 while self._pass(root + reaches[done], steps):
                     if self._closed():
                         return
                     if self._looked_at_all_below(root + reaches[done]):
-                        self._conclude()
+                        self._conclude(int(self.place["ties"]))
                         return
                     self._raise_bound(root + reaches[done])
                     done += 1
@@ -216,6 +206,17 @@ class Search:
             if self.stop is not None or self._closed():
                 return
             steps *= TURN_FACTOR
+
+    def _divided(self, steps: int) -> bool:
+        """Divide the decision by its largest requests; return whether that ended the search."""
+        if self.division is None:
+            return False
+        done = self.division.run(steps)
+        if done:
+            self._conclude(self.division.ties)
+            return True
+        self._raise_bound(min(self.division.bound, self.limits["best"] - self.prepared.margin))
+        return self.stop is not None or self._closed()
 
     def _reaches(self, gap: float) -> list[float]:
         """Return how far above the root bound each pass looks; the last looks at everything."""
@@ -259,27 +260,54 @@ class Search:
         """Run the compiled search to its end; return False if `limit` steps ended it."""
         self._reset()
         self._passes += 1
-        budget, steps = FIRST_BUDGET, 0
+        done, _ = self.explore(self.prepared.problem, self.state, limit, self._adopt_chosen)
+        return done
+
+    def explore(
+        self,
+        problem: Problem,
+        state: SearchState,
+        limit: int,
+        adopt: Callable[[Ints, Ints], None],
+    ) -> tuple[bool, int]:
+        """Run the compiled search from where a state stands, for about `limit` steps.
+
+        Parameters
+        ----------
+        problem, state
+            What is searched, and where the search stands.
+        limit
+            Steps after which it ends.
+        adopt
+            Takes chosen size classes and counts that are better than the incumbent, or tie.
+
+        Returns
+        -------
+        bool, int
+            Whether everything was looked at, and how many steps were made.
+        """
+        place, limits = state.place[0], state.limits[0]
+        budget, steps = min(FIRST_BUDGET, limit), 0
         while self.stop is None:
             began = time.perf_counter()
-            before = self.limits["best"]
-            end = advance(self.prepared.problem, self.state, budget)
-            if self.limits["best"] < before:
-                self._adopt_chosen(self.state.best_chosen, self.state.best_counts)
-            if end == TIED:
-                self._adopt_chosen(self.state.chosen, self.state.counts)
-            if end == EXHAUSTED:
-                return True
-            made = int(self.place["steps"])
+            before = limits["best"]
+            end = advance(problem, state, budget)
+            made = int(place["steps"])
             steps += made
             self._steps += made
+            if limits["best"] < before:
+                adopt(state.best_chosen, state.best_counts)
+            if end == TIED:
+                adopt(state.chosen, state.counts)
+            if end == EXHAUSTED:
+                return True, steps
             if steps > limit:
-                return False
+                break
             spent = max(time.perf_counter() - began, 1e-6)
             budget = max(FIRST_BUDGET, int(made * CALL_S / spent))
             budget = min(budget, max(FIRST_BUDGET, limit - steps))
-            self._mind_limits()
-        return False
+            self.mind_limits()
+        return False, steps
 
     def shake(self, steps: int) -> None:
         """Try to improve the incumbent by chance, for a while in proportion to `steps`."""
@@ -292,17 +320,16 @@ class Search:
                 return
             shake_incumbent(self.prepared.problem, self.state, KICKS, self.options.seed + turn)
             self._adopt_held()
-            self._mind_limits()
+            self.mind_limits()
 
-    def _conclude(self) -> None:
+    def _conclude(self, ties: int) -> None:
         """Set the bound after everything below the incumbent has been looked at."""
         assert self.value is not None
         ended_early = self.limits["best"] <= self.limits["target"]
-        exhausted = self.place["ties"] == 0 and not ended_early
+        exhausted = ties == 0 and not ended_early
+        self._raise_bound(self.limits["best"] - self.prepared.margin)
         if exhausted or self._tell_ties_apart():
             self.bound = self.value
-        elif self.stop is None:
-            self._raise_bound(self.limits["best"] - self.prepared.margin)
 
     def _tell_ties_apart(self) -> bool:
         """Look at all solutions that tie with the incumbent; return whether that was possible."""
@@ -343,7 +370,7 @@ class Search:
             bound = math.ceil(self.prepared.objective(value - TINY))
         self.bound = max(self.bound, bound)
 
-    def _adopt(self, assignment: Assignment) -> None:
+    def adopt(self, assignment: Assignment) -> None:
         """Take an assignment as incumbent if it is better than the present one."""
         value = objective(self.prepared.decision, assignment)
         if self.value is not None and value >= self.value:
@@ -366,7 +393,7 @@ class Search:
 
     def _adopt_chosen(self, chosen: Ints, counts: Ints) -> None:
         """Take the size classes of each worker."""
-        self._adopt(assignment_of(self.prepared, chosen, counts))
+        self.adopt(assignment_of(self.prepared, chosen, counts))
 
     def _reset(self) -> None:
         """Go back to before the first worker."""
@@ -376,12 +403,16 @@ class Search:
         s.box[:] = [-math.inf, math.inf]
         self.place["depth"] = self.place["phase"] = self.place["ties"] = 0
 
-    def _mind_limits(self) -> None:
+    def _nodes(self) -> int:
+        return int(self.place["nodes"]) + (self.division.nodes if self.division else 0)
+
+    def mind_limits(self) -> None:
+        """Stop at a limit."""
         if self.stop is not None:
             return
         limit = self.options.time_limit_s
         if limit is not None and self.clock.seconds() >= limit:
             self.stop = StopReason.TIME_LIMIT
         limit = self.options.node_limit
-        if limit is not None and self.place["nodes"] >= limit:
+        if limit is not None and self._nodes() >= limit:
             self.stop = StopReason.NODE_LIMIT

@@ -20,6 +20,7 @@ from olprouting.hindsight.imbalance.run import (
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, StopReason, Trace
 from olprouting.instances._checks import positive
+from olprouting.options import HindsightOptions
 
 if TYPE_CHECKING:
     from olprouting.progress import OnProgress
@@ -35,7 +36,7 @@ def hindsight_imbalance(
     trace: Trace,
     cluster: Cluster,
     *,
-    time_limit_s: float = 60.0,
+    time_limit_s: float = HindsightOptions.time_limit_s,
     start: Schedule | None = None,
     on_progress: OnProgress | None = None,
 ) -> ImbalanceResult:

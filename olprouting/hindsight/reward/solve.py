@@ -16,6 +16,7 @@ from olprouting.instances import WEIGHT_SETS, StopReason
 from olprouting.instances._checks import positive
 from olprouting.instances.request_curves import Batching
 from olprouting.instances.result import relative_gap
+from olprouting.options import ClockOptions, HindsightOptions, KvOptions, PeriodOptions
 
 if TYPE_CHECKING:
     from olprouting.hindsight.reward.dual import SmoothedDual
@@ -53,13 +54,13 @@ def hindsight(
     weights: SloWeights,
     *,
     periods: int,
-    t1: float = 400,
-    t2: float = 49,
-    batching: Batching | str = Batching.DECODE,
-    age_offset: int | None = None,
-    inclusive: bool = False,
-    time_limit_s: float = 60.0,
-    gap: float = 0.01,
+    t1: float = PeriodOptions.t1,
+    t2: float = PeriodOptions.t2,
+    batching: Batching | str = ClockOptions.batching,
+    age_offset: int | None = KvOptions.age_offset,
+    inclusive: bool = PeriodOptions.inclusive,
+    time_limit_s: float = HindsightOptions.time_limit_s,
+    gap: float = HindsightOptions.gap,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> HindsightResult:
@@ -131,8 +132,8 @@ def solve_hindsight(
     problem: HindsightProblem,
     *,
     name: str = "problem",
-    time_limit_s: float = 60.0,
-    gap: float = 0.01,
+    time_limit_s: float = HindsightOptions.time_limit_s,
+    gap: float = HindsightOptions.gap,
     seed: int = 0,
     on_progress: OnProgress | None = None,
 ) -> HindsightResult:

@@ -1,0 +1,56 @@
+"""Policies compared request by request on the same workload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from olprouting.intervals import Interval, block_means, block_sums, t_interval
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+CONTROL: Final = "prices-0"
+"""The bid-price policy with all prices 0: what prices add is the difference to it."""
+
+BLOCKS: Final = 10
+"""Blocks of consecutive requests: longer than most queues last, so that they hardly depend on each
+other, and enough for Student's t."""
+
+
+def reward_difference(requests: pd.DataFrame, policy: str, other: str) -> Interval:
+    """Return how much more reward one policy collects than another, in all.
+
+    Parameters
+    ----------
+    requests
+        ``policy``, ``request``, ``reward``: all requests of each run, in the order of the trace.
+    policy, other
+        Whose reward, and what is taken from it.
+
+    Returns
+    -------
+    Interval
+        The difference of the sums, with Student's t interval over `BLOCKS` blocks.
+    """
+    difference = _column(requests, policy, "reward") - _column(requests, other, "reward")
+    sums = block_sums(difference, BLOCKS)
+    return Interval(*(len(sums) * np.array(t_interval(sums))))
+
+
+def wait_difference(requests: pd.DataFrame, policy: str, other: str) -> Interval:
+    """Return how much longer requests wait for their first token, in periods, on average.
+
+    As `reward_difference`, by ``ttft_periods``: of requests without a first token the time until
+    the run ended. NaN where latencies are not in periods.
+    """
+    difference = _column(requests, policy, "ttft_periods") - _column(
+        requests, other, "ttft_periods"
+    )
+    return t_interval(block_means(difference[np.isfinite(difference)], BLOCKS))
+
+
+def _column(requests: pd.DataFrame, policy: str, name: str) -> npt.NDArray[np.float64]:
+    return requests.loc[requests["policy"] == policy, name].to_numpy(np.float64)

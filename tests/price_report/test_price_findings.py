@@ -1,0 +1,91 @@
+"""What a report on prices says: differences by request with intervals, ties, and who waits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from olprouting.instances import Cluster, StepTime, Trace
+from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions, make_policy
+from olprouting.price_report import measure_prices
+from olprouting.price_report.pairs import reward_difference, wait_difference
+
+
+def requests_of_two(first, second, wait=None):
+    return pd.DataFrame(
+        {
+            "policy": ["a"] * len(first) + ["b"] * len(second),
+            "reward": [*first, *second],
+            "ttft_periods": [*(wait or first), *([0.0] * len(second))],
+        }
+    )
+
+
+def test_differences_are_those_of_pairs_in_blocks() -> None:
+    """Twenty requests are ten blocks of two, whose differences are 2 and 4 in turn.
+
+    By hand: in all 30; standard deviation of a block sqrt(10/9), t(0.975, 9) = 2.26216. Catches an
+    interval from the two policies' own spread, which the requests they share make far too wide.
+    """
+    spread = np.arange(20) * 100.0
+    more = np.repeat([1.0, 2.0] * 5, 2)
+    difference = reward_difference(requests_of_two(spread + more, spread), "a", "b")
+    half = 10 * 2.26216 * (10 / 9) ** 0.5 / 10**0.5
+    assert difference == pytest.approx((30, 30 - half, 30 + half), rel=1e-5)
+    assert difference.excludes_zero
+    assert not reward_difference(requests_of_two(spread, spread), "a", "a").excludes_zero
+
+
+def test_waits_are_compared_where_both_are_known() -> None:
+    waits = [3.0, 5.0, np.nan, 4.0]
+    difference = wait_difference(requests_of_two([0.0] * 4, [0.0] * 4, waits), "a", "b")
+    assert difference.estimate == 4
+
+
+@pytest.fixture(scope="module")
+def report():
+    """Slots for two, KV tokens for more: requests of different worth per period wait."""
+    rng = np.random.default_rng(4)
+    trace = Trace(
+        rng.integers(1, 30, 60), rng.integers(2, 20, 60), release_iteration=np.arange(60) + 1
+    )
+    cluster = Cluster([2, 1], kv_tokens=[80, 50], step_time=StepTime(1.0, 0.0))
+    options = PolicyOptions(period=PeriodOptions(periods=90, t1=20, t2=5), ties="index")
+    return measure_prices(trace, cluster, ("jsq",), options=options, sample=6)
+
+
+def test_the_control_is_the_same_policy_without_steps(report) -> None:
+    """Catches a control that differs in more than its prices."""
+    options = PolicyOptions(bid_price=BidPriceOptions(steps=0))
+    control = make_policy("prices-0", 2, options)
+    same = make_policy("bid-price", 2, options)
+    assert type(control) is type(same)
+    assert control.learning == same.learning
+    assert report.more_than_control("prices-0") == (0, 0, 0)
+
+
+def test_the_findings_say_what_the_table_says(report) -> None:
+    prices, order, period, *_ = report.findings()
+    more = report.more_than_control("bid-price")
+    assert more.text("+,.0f") in prices
+    assert ("cannot be told apart" in prices) != more.excludes_zero
+    assert reward_difference(report.requests, "prices-0", "jsq").text("+,.0f") in order
+    assert f"{report.quality.share_contested:.0%}" in period
+    table = report.tables()[0]
+    assert table.columns["more than prices-0"][:2] == [more.text(",.0f"), "-"]
+
+
+def test_rewards_of_requests_add_up_to_those_of_runs(report) -> None:
+    sums = report.requests.groupby("policy")["reward"].sum()
+    assert {run.policy: pytest.approx(run.reward) for run in report.runs} == sums.to_dict()
+
+
+def test_the_distance_is_measured_in_some_periods_and_compared_with_that_of_0(report) -> None:
+    """Catches a ratio over periods in which one of the two is unknown."""
+    measured = [record for record in report.records if record.distance is not None]
+    assert measured
+    assert all(record.distance >= 0 and record.distance_of_0 >= 0 for record in measured)
+    total = sum(record.distance_of_0 for record in measured)
+    ratio = sum(record.distance for record in measured) / total if total > 0 else None
+    assert report.quality.distance_ratio == (None if ratio is None else pytest.approx(ratio))
