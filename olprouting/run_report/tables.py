@@ -19,9 +19,14 @@ def balance(metrics: Metrics) -> Table | None:
     if metrics.mean_imbalance_tokens is None:
         return None
     rows = [
-        ("load that workers lack to the fullest, all added up", metrics.mean_imbalance_tokens),
+        ("load that workers lack to the fullest, whole run", metrics.mean_imbalance_tokens),
         ("the same, iterations without requests included", metrics.mean_imbalance_with_idle_tokens),
     ]
+    window = metrics.while_waiting
+    if window is not None:
+        rows.insert(
+            0, ("load that workers lack, while requests wait", window.mean_imbalance_tokens)
+        )
     lines = [(what, text_of(value, ",.0f"), "tokens") for what, value in rows]
     idle = metrics.mean_idle_share
     lines.append(("time that workers wait for the fullest", text_of(idle, ".1%"), ""))
@@ -31,6 +36,7 @@ def balance(metrics: Metrics) -> Table | None:
 def latencies(metrics: Metrics) -> Table:
     """Return how long finished requests took."""
     rows = {
+        "for a slot": metrics.waiting_time,
         "to the first token": metrics.ttft,
         "per token after it": metrics.tpot,
         "until finished": metrics.end_to_end,
@@ -39,7 +45,7 @@ def latencies(metrics: Metrics) -> Table:
         "Waiting, seconds per request",
         {what: _seconds(times) for what, times in rows.items()},
         ".3f",
-        "of finished requests, from their arrival on",
+        "for a slot: of admitted requests, else of finished ones; from arrival on",
     )
 
 
@@ -118,13 +124,13 @@ def _quantiles(
     columns = zip(*rows.values(), strict=True)
     cells = {
         name: [text_of(value, form) for value in column]
-        for name, column in zip(QUANTILES, columns, strict=True)
+        for name, column in zip((*QUANTILES, "slowest"), columns, strict=False)
     }
     return Table(title, {"": list(rows)}, cells, caption, detail=detail)
 
 
 def _seconds(times: Quantiles) -> tuple[float | None, ...]:
-    return times.mean_s, times.p50_s, times.p95_s, times.p99_s
+    return times.mean_s, times.p50_s, times.p95_s, times.p99_s, times.max_s
 
 
 def _periods(times: PeriodQuantiles) -> tuple[float | None, ...]:
