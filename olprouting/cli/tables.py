@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from typing import TYPE_CHECKING
 
 import typer
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.report import Report
+
+
+WIDTH = 80
+"""Columns that text takes: those of an ordinary terminal."""
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -57,10 +62,9 @@ def show_report(report: Report, *, as_json: bool, details: bool = False) -> None
 
 
 def _print_report(report: Report, *, details: bool) -> None:
-    if heading := report.heading():
-        typer.echo(heading)
-    for finding in report.findings():
-        typer.echo(finding)
+    for paragraph in filter(None, (report.heading(), *report.findings())):
+        typer.echo(_wrapped(paragraph))
+    typer.echo()
     for table in report.tables():
         if details or not table.detail:
             print_table(table.title, table.labels, table.columns, table.caption)
@@ -68,6 +72,11 @@ def _print_report(report: Report, *, details: bool) -> None:
         typer.echo(f"note: {note}", err=True)
     if report.interrupted:
         typer.echo("interrupted: the tables hold what was finished", err=True)
+
+
+def _wrapped(text: str) -> str:
+    """Return text whose lines fit a terminal; what follows the first is indented."""
+    return textwrap.fill(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def print_table(
@@ -89,7 +98,7 @@ def print_table(
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=title, caption=caption, box=box.SIMPLE_HEAD, padding=0)
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0)
     for place, heading in enumerate(labels):
         table.add_column(heading, justify="right" if place else "left", no_wrap=True)
     for heading in columns:
@@ -97,3 +106,6 @@ def print_table(
     for cells in zip(*labels.values(), *columns.values(), strict=True):
         table.add_row(*cells)
     Console(markup=False).print(table)  # names are no markup
+    if caption:
+        lines = (textwrap.fill(line, WIDTH, break_on_hyphens=False) for line in caption.split("\n"))
+        typer.echo("\n".join(lines) + "\n")

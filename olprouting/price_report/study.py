@@ -41,7 +41,7 @@ JUDGED = "bid-price"
 
 DEFAULT_POLICIES = (JUDGED, CONTROL, "round-robin", "jsq", "random", "power-of-two")
 
-DISTANCES = 10
+DISTANCES = 5
 """In how many of the judged periods the distance to the optimal prices is measured, at least."""
 
 

@@ -98,9 +98,9 @@ def achieved_table(report: PriceReport) -> Table:
             "unfin.": [str(run.unfinished - run.never_released) for run in runs],
             "never": [str(run.never_admitted) for run in runs],
         },
-        f"more than prices-0: reward, with the 95% interval over {BLOCKS} blocks of consecutive\n"
-        "requests of this trace. in time: first token within t2. TTFT, E2E: mean periods\n"
-        "from arrival to first token, to the end; requests without count until the run\n"
+        f"more than prices-0: reward, with the 95% interval over {BLOCKS} blocks of consecutive "
+        "requests of this trace. in time: first token within t2. TTFT, E2E: mean periods "
+        "from arrival to first token, to the end; requests without count until the run "
         "ended. unfin.: unfinished; never: never admitted",
     )
 
@@ -184,7 +184,7 @@ def starts_table(rows: Sequence[StartsQuality], periods: int) -> Table:
             "most ": [f"{row.loss_max_reward:.3f}" for row in rows],
             "optimal": [f"{row.share_optimal:.0%}" for row in rows],
         },
-        "reward: mean of a period; below: of the sums, over the reward; most: in one\n"
+        "reward: mean of a period; below: of the sums, over the reward; most: in one "
         "period, in reward; optimal: periods in which it is the proven integer optimum",
         detail=True,
     )
@@ -211,9 +211,9 @@ def costs_table(quality: PriceQuality | None, periods: int) -> Table:
 
 def _distances(quality: PriceQuality) -> str:
     if quality.distance_ratio is None:
-        return "how far the learned ones are from\nthe nearest optimal ones was not measured"
+        return "how far the learned ones are from the nearest optimal ones was not measured"
     return (
-        "to the nearest optimal ones,\nlearned prices are "
+        "to the nearest optimal ones, learned prices are "
         f"{quality.distance_ratio:.2f} times as far as prices 0 are"
     )
 
