@@ -120,12 +120,12 @@ def _above(run: PolicyRun, best: PolicyRun | None) -> str:
 
 
 def _share(share: Interval) -> str:
-    percent = f"{100 * share.estimate:.0f}"
     if np.isnan(share.estimate):
         return "-"
     if not share.is_known:
-        return percent
-    return f"{percent} ({100 * share.low:.0f} to {100 * share.high:.0f})"
+        return f"{100 * share.estimate:z.0f}"
+    estimate, low, high = (f"{100 * end:z.0f}" for end in share)
+    return f"{estimate} ({low} to {high})"
 
 
 def _gaps(report: GapReport, window: int) -> Table:
