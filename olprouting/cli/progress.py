@@ -1,4 +1,4 @@
-"""Progress on stderr: one passing bar on a terminal, a line per stage on a pipe, never silence."""
+"""Progress on stderr: one passing bar on a terminal; on a pipe a line whenever it was silent."""
 
 from __future__ import annotations
 
@@ -35,13 +35,6 @@ class _Stage:
     total: int = 0
     said_s: float = field(default_factory=time.monotonic)
 
-    def enter(self, what: str, done: int, total: int) -> None:
-        """Go on, and say a stage that is new on a line of its own, where no bar is shown."""
-        new = what.partition(":")[0] != self.what.partition(":")[0]
-        self.go_on(what, done, total)
-        if new and not _shown:
-            self._say(what.partition(":")[0])
-
     def go_on(self, what: str, done: int, total: int) -> None:
         """Note where the command is, without a word."""
         self.what, self.done, self.total = what, done, total
@@ -50,11 +43,9 @@ class _Stage:
         """Say how far it is, if nothing else has been said for long."""
         if not _shown and time.monotonic() - self.said_s >= SILENCE_S:
             far = f" {self.done:,} of {self.total:,}," if self.total > 1 else ""
-            self._say(f"{self.what}:{far} {time.monotonic() - _BEGAN_S:.0f} s")
-
-    def _say(self, text: str) -> None:
-        self.said_s = time.monotonic()
-        print(text, file=sys.stderr, flush=True)  # noqa: T201 (from a thread, too)
+            self.said_s = time.monotonic()
+            said = f"still at {self.what}:{far} {self.said_s - _BEGAN_S:.0f} s"
+            print(said, file=sys.stderr, flush=True)  # noqa: T201 (from a thread, too)
 
 
 _stage = _Stage()
@@ -84,23 +75,24 @@ def progress_bar() -> Iterator[OnProgress]:
 
     What it is called with begins with the stage: ``run``, ``solve``, ``prove``, ``write``. After a
     colon may stand what changes while the stage lasts. A terminal gets a bar that vanishes, with
-    the time since the command began; anything else a line per stage.
+    the time since the command began; anything else a line after every `SILENCE_S` of silence, so
+    that quick commands, and those that end with an error, add nothing to what they say.
     """
+    if not sys.stderr.isatty():
+        yield _stage.go_on
+        return
     with _new_bar() as bar:
-        terminal = not bar.disable
         task = bar.add_task("starting", total=None)
 
         def advance(what: str, done: int, total: int) -> None:
-            _stage.enter(what, done, total)
+            _stage.go_on(what, done, total)
             bar.update(task, description=what, completed=done, total=total)
 
-        if terminal:
-            _shown.append(bar)
+        _shown.append(bar)
         try:
             yield advance
         finally:
-            if terminal:
-                _shown.remove(bar)
+            _shown.remove(bar)
 
 
 def _new_bar() -> Progress:

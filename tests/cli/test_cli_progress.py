@@ -1,4 +1,4 @@
-"""Progress: stages on a pipe, one passing bar on a terminal, and never silence."""
+"""Progress: a word now and then on a pipe, one passing bar on a terminal, and never silence."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from child_processes import COMMAND_LINE, LIMIT_S, python
-
-HINDSIGHT = [
-    *("hindsight", "--requests", "20", "--workers", "2", "--slots", "4", "--kv-tokens", "9000"),
-    *("--periods", "300", "--rate", "0.2", "--time-limit", "0.5", "--policies", "jsq"),
-]
+from child_processes import LIMIT_S, python
 
 SLOW = """
 import time
@@ -24,31 +19,18 @@ with progress.never_silent(), progress.progress_bar() as advance:
     for done in range(3):
         advance(f"run jsq: load {done}", done, 3)
         time.sleep(0.6)
-    advance("write", 0, 1)
 print("result")
 """
 
 
-def test_stages_are_named_on_a_pipe_once_each(tmp_path):
-    """Catches a log of a thousand lines, and a job of which nobody knows what it is doing."""
-    done = python(COMMAND_LINE, *HINDSIGHT, "--out", str(tmp_path))
-    assert done.returncode == 0, done.stderr
-    lines = done.stderr.splitlines()
-    assert [line for line in lines if line in ("solve", "run jsq", "write")] == [
-        *("solve", "run jsq", "write")
-    ]
-
-
-def test_nothing_is_silent_for_long():
-    """Catches a stage of an hour during which a log stands still."""
+def test_nothing_is_silent_for_long_on_a_pipe():
+    """Catches a stage of an hour during which a log stands still, and one of a thousand lines."""
     done = python(SLOW)
     assert done.returncode == 0, done.stderr
     lines = done.stderr.splitlines()
-    assert lines[0] == "run jsq"
-    assert lines[-1] == "write"
-    assert len(lines) > 2
-    for line in lines[1:-1]:
-        assert re.fullmatch(r"run jsq: load \d: \d of 3, \d+ s", line)
+    assert 2 <= len(lines) <= 5
+    for line in lines:
+        assert re.fullmatch(r"still at run jsq: load \d: \d of 3, \d+ s", line)
     assert done.stdout == "result\n"
 
 

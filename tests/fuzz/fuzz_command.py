@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LIMIT_S = 20.0
 """Seconds that a case may take before it counts as hanging."""
 
-NOTES = ("compiling kernels ", "note: ", "WARNING: ", "wrote ")
+NOTES = ("compiling kernels ", "still at ", "note: ", "WARNING: ", "wrote ")
 """Lines on stderr that are no error."""
 
 

@@ -120,7 +120,7 @@ OPTIONS = {
     ),
     "gaps": (
         "--policies=jsq --requests=20 --workers=2 --slots=3 --waiting=4 --horizon=2 --decisions=2 "
-        "--judged-by=own --solver=auto --time-limit=1 --seed=0 --gamma=0.9 --forecast=oracle"
+        "--judged-by=both --solver=auto --time-limit=1 --seed=0 --gamma=0.9 --forecast=oracle"
     ),
     "theory": "--prompt-law=uniform:1:50 --p=0.1 --workers=2 --slots=3 --arrivals-per-iteration=9",
     "prices": (
