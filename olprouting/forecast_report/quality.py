@@ -47,6 +47,9 @@ class ForecastQuality:
         without any.
     mae_queries
         How many these are.
+    mae_missing_share
+        Share of the queries with r <= H that are not among these, for they were said not to finish;
+        None where nobody finished. An error that leaves out many flatters.
     calibration_error
         Expected calibration error: mean over queries of the gap between mean probability and
         observed share of their bin.
@@ -68,6 +71,7 @@ class ForecastQuality:
     auc_note: str
     mae_finisher_tokens: float | None
     mae_queries: int
+    mae_missing_share: float | None
     calibration_error: float
     bias_tokens: float
     covered_share: float
@@ -162,6 +166,7 @@ def judge(
         auc_note=note,
         mae_finisher_tokens=float(errors.mean()) if len(errors) else None,
         mae_queries=len(errors),
+        mae_missing_share=1 - len(errors) / int(finishes.sum()) if finishes.any() else None,
         calibration_error=sum(
             each.queries * abs(each.predicted_mean - each.observed_share) for each in bins
         )

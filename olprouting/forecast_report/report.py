@@ -86,13 +86,15 @@ class ForecastReport(Report):
             {
                 "AUC": [text_of(row.auc, ".3f") for row in rows],
                 "MAE": [text_of(row.mae_finisher_tokens, ".1f") for row in rows],
+                "missing": [text_of(row.mae_missing_share, ".1%") for row in rows],
                 "ECE": [f"{row.calibration_error:.3f}" for row in rows],
                 "bias": [f"{row.bias_tokens:+.1f}" for row in rows],
                 "covered": [f"{row.covered_share:.1%}" for row in rows],
                 "fit s": [f"{row.fit_s:.2f}" for row in rows],
                 "query us": [f"{row.predict_us:.2f}" for row in rows],
             },
-            "AUC and calibration error (ECE) of P(r <= H); MAE in tokens where r <= H; "
+            "AUC and calibration error (ECE) of P(r <= H); MAE in tokens where r <= H, without "
+            "those said not to finish, whose share is missing; "
             "bias of E min(r, H+1) in tokens",
         )
         calibrated = _by_bin(

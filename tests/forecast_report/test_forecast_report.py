@@ -65,7 +65,7 @@ def test_measures_of_a_hand_case() -> None:
     )
     assert quality.auc == pytest.approx(2.5 / 4)
     assert quality.mae_finisher_tokens == pytest.approx((1 + 4) / 2)
-    assert quality.mae_queries == 2
+    assert (quality.mae_queries, quality.mae_missing_share) == (2, 0)
     assert quality.finish_share == 0.5
     assert quality.mean_finish_probability == pytest.approx(0.4)
     # bins: 0.9 (observed 1), 0.2 twice (observed 1/2), 0.3 (observed 0)
@@ -77,11 +77,11 @@ def test_measures_of_a_hand_case() -> None:
 
 
 def test_a_finisher_that_was_said_to_outlast_has_no_remaining_time_to_judge() -> None:
-    """Catches errors counted against a value that the interface leaves open."""
+    """Catches errors counted against a value that is left open, or left out in silence."""
     nothing = Predictions(np.zeros(2), np.ones(2), np.full(2, 11.0))
     quality = judge("x", nothing, np.ones(2, bool), np.array([5, 20]), 10, fit_s=0, predict_s=0)
     assert quality.mae_finisher_tokens is None
-    assert quality.mae_queries == 0
+    assert (quality.mae_queries, quality.mae_missing_share) == (0, 1)
     assert quality.auc == 0.5
 
 
