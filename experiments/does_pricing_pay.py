@@ -18,7 +18,7 @@ from priced_workers import PricedWorkers
 
 import olprouting as olp
 from olprouting.intervals import t_interval
-from olprouting.price_report import RunOutcome, require_equal_limits
+from olprouting.price_report import RunOutcome, requests_of, require_equal_limits
 from olprouting.prices import ClippedRewardsWarning
 from olprouting.traces import poisson_by_period
 
@@ -143,7 +143,8 @@ def run_case(case: Case, setting: Setting, seed: int) -> tuple[olp.SimulationRes
             seed=seed,
             periods=setting.periods,
         )
-    return run, RunOutcome.of(run, options.period, "decode", [], [])
+    requests = requests_of(run, options.period, "decode")
+    return run, RunOutcome.of(run, requests, options.period.t2, [], [])
 
 
 def workload(setting: Setting, load: float, seed: int) -> olp.Trace:

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from olprouting.files import write_text
-from olprouting.studies.summary import t_interval
+from olprouting.intervals import t_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -19,7 +19,7 @@ from priced_workers import PricedWorkers
 from relative_improvement import improvements, write
 
 import olprouting as olp
-from olprouting.price_report import RunOutcome
+from olprouting.price_report import RunOutcome, requests_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -119,7 +119,7 @@ def run_seed(setting: Setting, seed: int) -> pd.DataFrame:
                 seed=seed,
                 periods=setting.periods,
             )
-        outcome = RunOutcome.of(run, period, "decode", [], [])
+        outcome = RunOutcome.of(run, requests_of(run, period, "decode"), period.t2, [], [])
         alarms = [shift.since for shift in getattr(policy, "shifts", ())]
         row = {"policy": name, "seed": seed, "requests": len(trace)}
         row |= {"unfinished": outcome.unfinished, "alarms": " ".join(map(str, alarms))}

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 
 from imbalance_growth.setting import CELL, EXACT, FCFS, LABELS, Setting
+from olprouting.intervals import t_interval
 from olprouting.theory import stationary_imbalance
 
 LEVEL = 0.95
@@ -17,8 +18,7 @@ LEVEL = 0.95
 
 def interval(values: pd.Series | np.ndarray, level: float = LEVEL) -> tuple[float, float, float]:
     """Return mean and Student t interval of independent values."""
-    bounds = stats.ttest_1samp(values, 0).confidence_interval(level)
-    return float(np.mean(values)), float(bounds.low), float(bounds.high)
+    return t_interval(np.asarray(values, np.float64), level)
 
 
 def summarise(runs: pd.DataFrame, setting: Setting) -> pd.DataFrame:

@@ -124,9 +124,8 @@ def measure_gaps(
                 "do not; measure_prices (olprouting prices) compares such policies"
             )
     windows = _windows(judged_by, [policy.horizon for policy in made], options.horizon)
-    view_horizon = max(
-        *windows, *(policy.horizon for policy in made)
-    )  # one kind of kernels for all
+    # one window for all runs, so that they share their kernels
+    view_horizon = max(*windows, *(policy.horizon for policy in made))
     judge = Judge(
         jsq=make_policy("jsq", cluster.workers, options),
         gamma=options.gamma,

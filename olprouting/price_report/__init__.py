@@ -12,7 +12,7 @@ from olprouting.price_report.frontier import (
 from olprouting.price_report.judge import PeriodRecord, judge_period
 from olprouting.price_report.limits import require_equal_limits
 from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
-from olprouting.price_report.run_outcome import RunOutcome, collected_reward
+from olprouting.price_report.run_outcome import RunOutcome, collected_reward, requests_of
 from olprouting.price_report.sampled_period import SampledPeriod
 from olprouting.price_report.study import DEFAULT_POLICIES, measure_prices
 
@@ -33,6 +33,7 @@ __all__ = [
     "measure_prices",
     "non_dominated",
     "pareto",
+    "requests_of",
     "require_equal_limits",
     "weight_sweep",
 ]

@@ -274,7 +274,8 @@ def pareto(
                 trace, cluster, chosen, forecast, clock, batching, kv, seed, on_progress
             )
             run = runner.run(make_policy(JUDGED, cluster.workers, chosen), None)
-            found.append((vector, runner.outcome(run)))
+            outcome, _ = runner.outcome(run)
+            found.append((vector, outcome))
             notices += runner.notices
     except KeyboardInterrupt:
         interrupted = True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from olprouting.intervals import Interval, block_means, block_sums, t_interval
+from olprouting.intervals import Interval, block_sums, t_interval
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,18 +38,6 @@ def reward_difference(requests: pd.DataFrame, policy: str, other: str) -> Interv
     difference = _column(requests, policy, "reward") - _column(requests, other, "reward")
     sums = block_sums(difference, BLOCKS)
     return Interval(*(len(sums) * np.array(t_interval(sums))))
-
-
-def wait_difference(requests: pd.DataFrame, policy: str, other: str) -> Interval:
-    """Return how much longer requests wait for their first token, in periods, on average.
-
-    As `reward_difference`, by ``ttft_periods``: of requests without a first token the time until
-    the run ended. NaN where latencies are not in periods.
-    """
-    difference = _column(requests, policy, "ttft_periods") - _column(
-        requests, other, "ttft_periods"
-    )
-    return t_interval(block_means(difference[np.isfinite(difference)], BLOCKS))
 
 
 def _column(requests: pd.DataFrame, policy: str, name: str) -> npt.NDArray[np.float64]:

@@ -96,8 +96,8 @@ class RunOutcome:
     def of(
         cls,
         run: SimulationResult,
-        options: PeriodOptions,
-        batching: Batching | str,
+        requests: pd.DataFrame,
+        t2: float,
         route_s: list[float],
         update_s: list[float],
     ) -> Self:
@@ -107,15 +107,14 @@ class RunOutcome:
         ----------
         run
             The run.
-        options
-            The program whose reward is collected.
-        batching
-            ``"decode"`` or ``"mixed"``.
+        requests
+            What became of its requests (`requests_of`).
+        t2
+            Threshold of the time to first token, in periods.
         route_s, update_s
             Seconds of every routing call and price update; empty where they were not taken.
         """
         metrics, periods = run.metrics, run.metrics.periods
-        requests = requests_of(run, options, batching)
         latencies = {
             f"{name}_{what}{unit}": None if group is None else getattr(group, f"{what}{unit}")
             for name in ("ttft", "end_to_end")
@@ -134,7 +133,7 @@ class RunOutcome:
             never_admitted=int((requests["released"] & (run.admission_iteration <= 0)).sum()),
             never_released=int((~requests["released"] & ~run.rejected).sum()),
             censored=metrics.censored,
-            satisfaction=None if periods is None else run.satisfaction_rate(options.t2),
+            satisfaction=None if periods is None else run.satisfaction_rate(t2),
             preemptions=0 if metrics.kv is None else metrics.kv.preemptions,
             requests_per_period=None if periods is None else periods.requests_per_period,
             tokens_per_period=None if periods is None else periods.tokens_per_period,

@@ -104,18 +104,16 @@ class Runner:
             self.update_s = policy.update_s
         return result
 
-    def outcome(self, run: SimulationResult) -> RunOutcome:
-        """Sum up the last run."""
-        return RunOutcome.of(run, self.options.period, self.batching, self.route_s, self.update_s)
-
-    def requests(self, run: SimulationResult) -> pd.DataFrame:
-        """Return what became of each request of a run (`requests_of`), with policy and sizes."""
-        frame = requests_of(run, self.options.period, self.batching)
-        frame.insert(0, "policy", run.policy)
-        frame.insert(1, "request", range(len(frame)))
-        frame.insert(2, "prompt_tokens", self.trace.prompt_tokens)
-        frame.insert(3, "decode_tokens", self.trace.decode_tokens)
-        return frame
+    def outcome(self, run: SimulationResult) -> tuple[RunOutcome, pd.DataFrame]:
+        """Sum up the last run; return also what became of its requests, with policy and sizes."""
+        period = self.options.period
+        requests = requests_of(run, period, self.batching)
+        outcome = RunOutcome.of(run, requests, period.t2, self.route_s, self.update_s)
+        requests.insert(0, "policy", run.policy)
+        requests.insert(1, "request", range(len(requests)))
+        requests.insert(2, "prompt_tokens", self.trace.prompt_tokens)
+        requests.insert(3, "decode_tokens", self.trace.decode_tokens)
+        return outcome, requests
 
 
 def _startable(event: DecisionEvent, policy: BidPricePolicy) -> bool:

@@ -169,8 +169,9 @@ class _Findings:
         """Take a run, if it is comparable with those before."""
         require_equal_limits([*self.runs, run])
         self.runs.append(run)
-        self.outcomes.append(runner.outcome(run))
-        self.requests.append(runner.requests(run))
+        outcome, requests = runner.outcome(run)
+        self.outcomes.append(outcome)
+        self.requests.append(requests)
 
     def all_requests(self) -> pd.DataFrame:
         """Return what became of each request, run after run."""

@@ -13,7 +13,7 @@ from olprouting.errors import InputError, said
 from olprouting.forecasts import make_forecast
 from olprouting.gaps import measure_gaps
 from olprouting.options import Clock, ClockOptions
-from olprouting.price_report import RunOutcome, measure_prices
+from olprouting.price_report import RunOutcome, measure_prices, requests_of
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.study import JUDGED
 from olprouting.studies.outcome import (
@@ -101,7 +101,8 @@ def _simulate(cell: Cell) -> dict[str, Rows]:
     row: dict[str, Any] = run.metrics.to_row()
     if clock == Clock.BARRIER or options.period.period_s is not None:
         batching = arguments.get("batching", "decode")
-        outcome = RunOutcome.of(run, options.period, batching, [], [])
+        requests = requests_of(run, options.period, batching)
+        outcome = RunOutcome.of(run, requests, options.period.t2, [], [])
         row |= {n: getattr(outcome, n) for n in ("reward", "satisfaction", "never_admitted")}
     tables: dict[str, Rows] = {CELLS: [row], TIMING: [{"run_s": run.wall_s}]}
     if run.series is not None:
@@ -154,7 +155,8 @@ def _measure_prices(cell: Cell) -> dict[str, Rows]:
             cell.seed,
             on_progress=None,
         )
-        row = asdict(runner.outcome(runner.run(policy, None)))
+        outcome, _ = runner.outcome(runner.run(policy, None))
+        row = asdict(outcome)
         _warn_of(runner.notices)
         return {CELLS: [_stable(row)], TIMING: [_wall_clock(row)]}
     report = measure_prices(

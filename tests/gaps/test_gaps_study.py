@@ -22,6 +22,13 @@ from olprouting.policies import (
 from olprouting.traces import from_profile
 
 OPTIONS = PolicyOptions(horizon=5, gamma=0.5, r_max=3)
+ASKED = {
+    "policies": ("jsq", "br0", "brh"),
+    "options": OPTIONS,
+    "decisions": 12,
+    "backlog": 6,
+    "replications": 3,
+}
 
 TABLES = ("gaps", "runs", "replications", "decisions")
 
@@ -38,15 +45,7 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def report(trace, cluster):
-    return measure_gaps(
-        trace,
-        cluster,
-        ("jsq", "br0", "brh"),
-        options=OPTIONS,
-        decisions=12,
-        backlog=6,
-        replications=3,
-    )
+    return measure_gaps(trace, cluster, **ASKED)
 
 
 def test_a_sample_is_uniform_in_size_ordered_and_of_the_run_itself(trace, cluster):
@@ -175,15 +174,7 @@ def test_windows_are_those_asked_for(trace, cluster, judged_by, policies, window
 
 
 def test_the_same_seed_gives_the_same_report_but_for_times(trace, cluster, report):
-    again = measure_gaps(
-        trace,
-        cluster,
-        ("jsq", "br0", "brh"),
-        options=OPTIONS,
-        decisions=12,
-        backlog=6,
-        replications=3,
-    )
+    again = measure_gaps(trace, cluster, **ASKED)
     times = ["dispatch_p50_s", "dispatch_p99_s", "solve_p50_s", "solve_p99_s"]
     pd.testing.assert_frame_equal(
         report.to_frame().drop(columns=times), again.to_frame().drop(columns=times)

@@ -12,7 +12,7 @@ from olprouting.errors import InputError
 from olprouting.instances import Cluster, SloWeights, StepTime, Trace
 from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
 from olprouting.price_report import METRICS, non_dominated, pareto, weight_sweep
-from olprouting.price_report.run_outcome import RunOutcome
+from olprouting.price_report.run_outcome import RunOutcome, requests_of
 from olprouting.traces import poisson_by_period
 
 PERIOD = PeriodOptions(periods=120, t1=30, t2=6)
@@ -62,7 +62,8 @@ def test_one_run_per_weight_vector_as_simulated(trace, front):
     for point in front.points:
         options = replace(OPTIONS, period=replace(PERIOD, weights=point.weights))
         run = simulate(trace, CLUSTER, make_policy("bid-price", 2, options), periods=120)
-        expected = RunOutcome.of(run, options.period, "decode", [], [])
+        requests = requests_of(run, options.period, "decode")
+        expected = RunOutcome.of(run, requests, options.period.t2, [], [])
         for name in METRICS:
             assert getattr(point.outcome, name) == getattr(expected, name)
 

@@ -9,7 +9,7 @@ import pytest
 from olprouting.instances import Cluster, StepTime, Trace
 from olprouting.policies import BidPriceOptions, PeriodOptions, PolicyOptions, make_policy
 from olprouting.price_report import measure_prices
-from olprouting.price_report.pairs import reward_difference, wait_difference
+from olprouting.price_report.pairs import reward_difference
 
 
 def requests_of_two(first, second, wait=None):
@@ -35,12 +35,6 @@ def test_differences_are_those_of_pairs_in_blocks() -> None:
     assert difference == pytest.approx((30, 30 - half, 30 + half), rel=1e-5)
     assert difference.excludes_zero
     assert not reward_difference(requests_of_two(spread, spread), "a", "a").excludes_zero
-
-
-def test_waits_are_compared_where_both_are_known() -> None:
-    waits = [3.0, 5.0, np.nan, 4.0]
-    difference = wait_difference(requests_of_two([0.0] * 4, [0.0] * 4, waits), "a", "b")
-    assert difference.estimate == 4
 
 
 @pytest.fixture(scope="module")
