@@ -1,10 +1,11 @@
-"""Child processes of tests: they hear Ctrl-C however the tests were admitted, and have a limit."""
+"""Child processes of tests: they hear Ctrl-C however the tests were started, and have a limit."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import pytest
@@ -34,6 +35,21 @@ def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
         return process.communicate(timeout=LIMIT_S)
     finally:
         process.kill()
+
+
+def wait_for_word(process: subprocess.Popen[str], word: str) -> None:
+    """Read what `process` says on stderr up to the line with `word`: it has come that far."""
+    watch = threading.Timer(LIMIT_S, process.kill)
+    watch.start()
+    said = []
+    for line in process.stderr or ():
+        said.append(line)
+        if word in line:
+            break
+    else:
+        process.kill()
+        pytest.fail(f"it never said {word!r}, but {''.join(said)}")
+    watch.cancel()
 
 
 def start(code: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:

@@ -57,6 +57,7 @@ _shown: list[Progress] = []
 def never_silent() -> Iterator[None]:
     """Say what is being done whenever nothing has been said for `SILENCE_S`."""
     ended = threading.Event()
+    _stage.said_s = time.monotonic()
 
     def watch() -> None:
         while not ended.wait(0.5):

@@ -213,14 +213,15 @@ def simulate(
         chunks = _python_chunks(settings, state, policy, rng, max_iterations, on_decision)
     series = [_take_series(state)]  # no rows: a run may end before its first iteration
     interrupted = False
+    tell = on_progress or (lambda done, total: None)
     started = time.perf_counter()
     try:
         next(chunks)  # kernels are ready, the run has not begun
+        tell(0, len(trace))
         started = time.perf_counter()
         for _ in chunks:
             series.append(_take_series(state))
-            if on_progress is not None:
-                on_progress(int(state.now["finished"][0]), len(trace))
+            tell(int(state.now["finished"][0]), len(trace))
     except KeyboardInterrupt:
         interrupted = True
         series.append(_take_series(state))

@@ -147,12 +147,12 @@ def measure_gaps(
     found, failures = _Findings(on_progress=on_progress), Failures()
     try:
         runs: dict[str, SampledRun] = {}
-        for number, policy in enumerate(made, 1):
+        for number, policy in enumerate(made):
             size = decisions if states in (OWN_PATH, policy.name) else 1
+            found.advance(f"run {policy.name}", number, len(made))
             with failures.kept():
                 runs[policy.name] = _run(trace, cluster, policy, size, made, running)
                 found.add_run(policy.name, runs[policy.name])
-            found.advance("runs", number, len(made))
         if runs and path is not None and states not in runs:
             runs[states] = _run(trace, cluster, path, decisions, made, running)
         answering = [policy for policy in made if policy.name in found.runs]
@@ -238,7 +238,7 @@ def _replicate(
     for place, policy in enumerate(policies):
 
         def on_run(number: int, before: int = place * replications) -> None:
-            found.advance("replications", before + number, total)
+            found.advance("run: replications", before + number, total)
 
         means = replicate(
             trace, cluster, policy, replications=replications, on_run=on_run, **running
@@ -277,7 +277,7 @@ class _Findings:
             for number, state in enumerate(sample):
                 chosen = {name: answer[number] for name, answer in answers.items()}
                 self.judged.extend(judge.measure(state, chosen, lookahead))
-                self.advance(f"solving, H = {lookahead}", number + 1, len(sample))
+                self.advance(f"solve: H = {lookahead}", number + 1, len(sample))
 
     def entries(self) -> tuple[PolicyGaps, ...]:
         """Return one entry per program and policy that has judged decisions, program by program."""

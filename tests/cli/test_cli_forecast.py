@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from typing import TYPE_CHECKING
 
 import pytest
+from command_line import olprouting
 
 from olprouting.forecasts.learned import LearnedModel
 
+if TYPE_CHECKING:
+    import subprocess
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "olprouting", "forecast", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return olprouting("forecast", *arguments)
 
 
 def test_a_model_is_trained_saved_and_judged_beside_the_others(tmp_path):

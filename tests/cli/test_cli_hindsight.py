@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from child_processes import COMMAND_LINE, finish, needs_sigint, python, start
+from child_processes import COMMAND_LINE, finish, needs_sigint, start
+from command_line import olprouting
 
 if TYPE_CHECKING:
     import subprocess
@@ -24,7 +25,7 @@ SMALL = [
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return python(COMMAND_LINE, *arguments)
+    return olprouting(*arguments)
 
 
 def test_bound_schedule_and_policies_are_printed_and_the_saved_result_verifies(tmp_path):

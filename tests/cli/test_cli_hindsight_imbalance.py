@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from child_processes import COMMAND_LINE, needs_sigint, python
+from child_processes import needs_sigint, python
+from command_line import olprouting
 
 IMBALANCE = ["hindsight", "--objective", "imbalance"]
 
@@ -27,7 +28,7 @@ main()
 
 
 def run(*arguments: str):
-    return python(COMMAND_LINE, *arguments)
+    return olprouting(*arguments)
 
 
 def test_the_default_is_solved_policies_are_rated_and_the_saved_proof_holds(tmp_path):

@@ -1,14 +1,14 @@
-"""`olprouting prices` as a user meets it: real processes, exit codes, one-line errors."""
+"""`olprouting prices` as a user meets it: exit codes, one-line errors."""
 
 from __future__ import annotations
 
 import json
 import signal
-import time
 from typing import TYPE_CHECKING
 
 import pytest
-from child_processes import COMMAND_LINE, finish, needs_sigint, python, start
+from child_processes import COMMAND_LINE, finish, needs_sigint, start, wait_for_word
+from command_line import olprouting
 
 from olprouting.errors import InputError
 from olprouting.instances import WEIGHT_SETS, SloWeights
@@ -23,7 +23,7 @@ SMALL = [
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return python(COMMAND_LINE, "prices", *arguments)
+    return olprouting("prices", *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -167,12 +167,9 @@ def test_a_folder_that_cannot_be_written_is_refused_before_any_work(tmp_path):
 
 @needs_sigint
 def test_ctrl_c_prints_what_is_finished_and_exits_130(tmp_path):
-    admitted = time.monotonic()
-    run(*SMALL, "--policies", "jsq")  # warms the compile cache
     command = ["--requests", "20000", "--kv-tokens", "30000", "--periods", "90000"]
     process = start(COMMAND_LINE, "prices", *command, "--out", "out", cwd=tmp_path)
-    time.sleep(5 + 2 * (time.monotonic() - admitted))  # well into the first run
-    assert process.poll() is None
+    wait_for_word(process, "still at run ")
     process.send_signal(signal.SIGINT)
     stdout, stderr = finish(process)
     assert process.returncode == 130, stderr

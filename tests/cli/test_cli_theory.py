@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+from command_line import olprouting
 
 from olprouting.theory import constants, stationary_imbalance
 
+if TYPE_CHECKING:
+    import subprocess
+
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "olprouting", "theory", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    return olprouting("theory", *arguments)
 
 
 def test_tables_say_what_is_certified_and_what_is_not():

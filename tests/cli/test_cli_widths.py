@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from child_processes import COMMAND_LINE, python
+from command_line import olprouting
 
 SMALL = ["--requests", "40", "--workers", "2", "--slots", "4"]
 BY_PERIOD = [*SMALL, "--kv-tokens", "9000", "--periods", "120", "--rate", "0.2"]
@@ -24,7 +24,7 @@ COMMANDS = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_tables_fit_80_columns(name):
     """Catches a column more than a terminal shows: Rich cuts cells, other tables wrap."""
-    done = python(COMMAND_LINE, *COMMANDS[name])
+    done = olprouting(*COMMANDS[name])
     assert done.returncode == 0, done.stderr
     assert "…" not in done.stdout
     paragraphs = re.split(r"\n *\n", done.stdout)
