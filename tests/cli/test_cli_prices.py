@@ -20,6 +20,8 @@ SMALL = [
     *("--requests", "40", "--workers", "2", "--slots", "6", "--kv-tokens", "9000"),
     *("--periods", "600", "--rate", "0.2", "--sample", "4"),
 ]
+TINY = [*SMALL, "--requests", "15", "--periods", "150"]
+"""Where a program is solved in every period."""
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +56,7 @@ _TABLES = ("runs", "requests", "periods", "prices", "convergence")
 
 def test_json_is_all_that_stands_on_stdout():
     done = run(
-        *SMALL, "--policies", "lp-rounding", "--weights", "1/135,1/400,1/400,1,1,1", "--json"
+        *TINY, "--policies", "lp-rounding", "--weights", "1/135,1/400,1/400,1,1,1", "--json"
     )
     document = json.loads(done.stdout)
     assert [row["policy"] for row in document["runs"]] == ["bid-price", "prices-0", "lp-rounding"]
@@ -64,8 +66,8 @@ def test_json_is_all_that_stands_on_stdout():
 
 
 def test_the_independent_clock_and_a_receding_horizon_run():
-    for more in (["--clock", "independent"], ["--last-period", "receding", "--periods", "400"]):
-        done = run(*SMALL, *more, "--policies", "jsq", "--json")
+    for more in (["--clock", "independent"], ["--last-period", "receding", "--periods", "100"]):
+        done = run(*TINY, *more, "--policies", "jsq", "--json")
         assert done.returncode == 0, done.stderr
         assert len(json.loads(done.stdout)["starts"]) == 4
 
@@ -96,7 +98,7 @@ def test_every_bound_is_labelled_by_how_it_was_proven(written):
 def test_options_of_learning_reach_the_policies():
     document = json.loads(
         run(
-            *SMALL,
+            *TINY,
             *("--positions", "relative", "--exact-every", "3", "--guard-window", "50"),
             *("--reject-after", "40", "--policies", "bid-price-exact", "--json"),
         ).stdout

@@ -187,7 +187,7 @@ def test_thousands_of_free_slots_are_filled() -> None:
     # the start of a run; exchanging all pairs of 4,000 requests took longer than any limit
     sizes = np.random.default_rng(1).integers(1, 2_000, 5_000)
     empty = Decision(np.zeros((32, 1)), np.full(32, 128), sizes)
-    result = solve(empty, solver="native", options=SolveOptions(time_limit_s=20))
+    result = solve(empty, solver="native", options=SolveOptions(time_limit_s=2))
     assert result.value is not None
     assert result.wall_s < 10 * result.limit_s  # relative: machines differ
 
