@@ -57,7 +57,10 @@ class Picture:
         from matplotlib import rc_context
 
         with rc_context(STYLE):
-            return figure_of(self._draw)
+            figure = figure_of(self._draw)
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # laid out: each file would do it again
+            return figure
 
     @cached_property
     def svg(self) -> str:

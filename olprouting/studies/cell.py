@@ -110,7 +110,7 @@ class Cell:
         """The columns that every row of its results begins with."""
         return {"cell": self.id, "policy": self.policy.name, "seed": self.seed}
 
-    @property
+    @functools.cached_property
     def workload(self) -> WorkloadOptions:
         """Where its requests come from."""
         fields = WorkloadOptions.chosen(self.settings)
@@ -119,13 +119,13 @@ class Cell:
             fields["source"] = str(_placed(Path(name), self.folder))
         return WorkloadOptions(**fields)
 
-    @property
+    @functools.cached_property
     def trace_sha256(self) -> str | None:
         """Hash of the file its requests depend on; None if a law draws them."""
         file = source_file(self.workload.source)
         return None if file is None else self._sha256(file)
 
-    @property
+    @functools.cached_property
     def policy_file(self) -> Path | None:
         """The file of a user's function; None for policies that have a name."""
         file, _, function = self.policy.policy_name.rpartition(":")
@@ -133,7 +133,7 @@ class Cell:
             return None
         return _placed(Path(file), self.folder)
 
-    @property
+    @functools.cached_property
     def cluster(self) -> ClusterOptions:
         """Its cluster."""
         return ClusterOptions.of(self.settings)
@@ -146,7 +146,7 @@ class Cell:
             fields["forecast"] = f"{_LEARNED}{self.model_file}"
         return ForecastOptions(**fields)
 
-    @property
+    @functools.cached_property
     def model_file(self) -> Path | None:
         """The file of a trained forecast; None for others."""
         name = self.settings.get("forecast") or ""

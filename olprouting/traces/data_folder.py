@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 from olprouting.errors import InputError
 
 
+@functools.cache
 def data_folder() -> Path:
     """Return the folder of small data that comes with olprouting.
 

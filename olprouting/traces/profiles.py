@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -14,6 +15,8 @@ from olprouting.parameters import is_real
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy.typing as npt
 
 _ARRIVALS = {"gap_s", "rate_per_s"}
@@ -113,9 +116,15 @@ class Profile:
 
 def profile_names() -> list[str]:
     """Return the names of the profiles that come with olprouting."""
-    return sorted(path.stem for path in (data_folder() / "profiles").glob("*.json"))
+    return list(_profile_files())
 
 
+@functools.cache
+def _profile_files() -> dict[str, Path]:
+    return {path.stem: path for path in sorted((data_folder() / "profiles").glob("*.json"))}
+
+
+@functools.lru_cache(maxsize=16)
 def load_profile(name: str) -> Profile:
     """Return the profile of that name.
 
@@ -124,8 +133,8 @@ def load_profile(name: str) -> Profile:
     InputError
         If there is none; the message lists those there are.
     """
-    known = profile_names()
-    if name not in known:
-        raise unknown_name("profile", name, known)
-    path = data_folder() / "profiles" / f"{name}.json"
+    files = _profile_files()
+    if name not in files:
+        raise unknown_name("profile", name, list(files))
+    path = files[name]
     return Profile.from_json(read_text(path), name, str(path))
