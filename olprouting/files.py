@@ -104,11 +104,6 @@ def write_parquet(table: pa.Table, path: Path) -> None:
         pq.write_table(table, file)
 
 
-def drawn(plot: Draw) -> Callable[[Path], None]:
-    """Return a part of a result that is drawn when it is written: after the numbers are safe."""
-    return lambda path: figure_of(plot).savefig(path, dpi=150)
-
-
 def figure_of(plot: Draw) -> Figure:
     """Draw, and return the figure."""
     figure = plot().get_figure(root=True)
@@ -124,8 +119,8 @@ def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:
     folder
         Where to.
     parts
-        By file name: text, tables (see `write_table`), or functions that write to a given path,
-        such as `drawn` returns. They are written in this order.
+        By file name: text, tables (see `write_table`), or functions that write to a given path.
+        They are written in this order.
 
     Returns
     -------

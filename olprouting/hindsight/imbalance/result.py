@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.files import write_parts
 from olprouting.hindsight.imbalance.run import (
     FORCED,
     imbalance_bound,
@@ -30,8 +28,6 @@ from olprouting.instances.documents import (
 from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pandas as pd
 
 SCHEMA = "olprouting/hindsight-imbalance/1"
@@ -180,22 +176,6 @@ class ImbalanceResult:
             raise InputError(
                 f"bound_tokens = {self.bound_tokens} is above total_tokens = {self.total_tokens}"
             )
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write ``hindsight_imbalance`` as document (JSON) and admissions (CSV).
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        return write_parts(
-            folder,
-            {
-                "hindsight_imbalance.json": json.dumps(self.to_document()),
-                "hindsight_imbalance_admissions.csv": self.to_frame(),
-            },
-        )
 
 
 def _schedule(document: dict[str, Any]) -> Schedule | None:

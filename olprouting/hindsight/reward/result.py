@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from dataclasses import dataclass
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.files import drawn, write_parts
 from olprouting.hindsight.reward.certificate import PriceCertificate, exact_bound, rounded_prices
 from olprouting.hindsight.reward.check import exact_value, require_feasible
 from olprouting.hindsight.reward.problem import HindsightProblem
@@ -28,7 +26,6 @@ from olprouting.instances.result import relative_gap
 
 if TYPE_CHECKING:
     from fractions import Fraction
-    from pathlib import Path
 
     import numpy.typing as npt
     import pandas as pd
@@ -261,24 +258,6 @@ class HindsightResult:
                     )
                 },
             )
-
-    def write(self, folder: Path) -> tuple[Path, ...]:
-        """Write ``hindsight`` as document (JSON), starts and history (CSV) and figure (PNG).
-
-        Returns
-        -------
-        tuple of Path
-            The files written.
-        """
-        return write_parts(
-            folder,
-            {
-                "hindsight.json": json.dumps(self.to_document()),
-                "hindsight_starts.csv": self.to_frame(),
-                "hindsight_history.csv": self.history_frame(),
-                "hindsight.png": drawn(self.plot),
-            },
-        )
 
 
 def _up(exact: Fraction) -> float:
