@@ -56,9 +56,10 @@ class PeriodQuantiles:
 class WaitingWindow:
     """The part of a run in which requests wait for slots: there a policy's choices matter.
 
-    It begins with the first iteration whose admissions leave no slot free (or, under KV limits or
-    with a policy that holds requests back, leave a request waiting) and ends with the last
-    iteration that admits. After it a few long requests run out, which no policy can move.
+    It begins with the first iteration whose admissions leave no slot free (or, under KV limits,
+    with a policy that holds requests back or with queues at workers, leave a request waiting) and
+    ends with the last iteration that admits. After it a few long requests run out, which no policy
+    can move.
 
     Attributes
     ----------
