@@ -33,7 +33,7 @@ def released(draw, trace, run_options):
     return run_options | {"in_flight": in_flight}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(data=st.data(), trace=traces(), cluster=clusters(), name=st.sampled_from(COUNTING))
 def test_dispatch_on_arrival_equals_the_referee(data, trace, cluster, name) -> None:
     """Catches a queue out of order, a wrong count in a view, an arrival noticed late."""
@@ -65,7 +65,7 @@ def test_dispatch_on_arrival_equals_the_referee(data, trace, cluster, name) -> N
     event(f"queued: {compiled.metrics.queues.mean_queued_requests > 0}")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), trace=traces(), cluster=clusters(), name=st.sampled_from(COUNTING[:5]))
 def test_a_closed_loop_under_a_central_queue_equals_the_referee(data, trace, cluster, name) -> None:
     """Catches a completion that releases nothing, or a rejection that is counted in flight."""
@@ -77,7 +77,7 @@ def test_a_closed_loop_under_a_central_queue_equals_the_referee(data, trace, clu
     agree(result, Referee(trace, cluster, policy.route, **kv, **run_options).run())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), trace=traces(), cluster=clusters())
 def test_with_one_worker_the_two_ways_of_dispatch_coincide(data, trace, cluster) -> None:
     """One worker's queue is the central one: spec 11.3.
