@@ -15,6 +15,7 @@ from olprouting.cli.tables import show_report
 from olprouting.files import replacing
 from olprouting.options import (
     ClusterOptions,
+    DispatchOptions,
     ForecastOptions,
     GapOptions,
     PolicyOptions,
@@ -65,6 +66,7 @@ def gaps(
     policy_options: PolicyChoices,
     forecast: Annotated[ForecastOptions, take("forecast")],
     projecting: o.Projecting,
+    dispatching: Annotated[DispatchOptions, take("dispatch")],
     judging: Judging,
     running: Running,
     seed: o.SeedOption = 0,
@@ -80,20 +82,23 @@ def gaps(
     folder = None if out is None else own_folder(context, out)
     from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.forecasts import make_forecast
-    from olprouting.gaps import DEFAULT_POLICIES, measure_gaps
+    from olprouting.gaps import measure_gaps
 
-    trace, history, backlog = o.load_workload(workload, seed)
-    known = make_forecast(forecast.name, history, horizon=policy_options.horizon, seed=seed)
+    requests = o.load_workload(workload, seed)
+    known = make_forecast(
+        forecast.name, requests.history, horizon=policy_options.horizon, seed=seed
+    )
     warn_if_interpreted()
     with progress_bar() as advance:
         report = measure_gaps(
-            trace,
+            requests.trace,
             cluster.cluster(),
-            o.names(policies) or DEFAULT_POLICIES,
+            o.names(policies) or None,
             options=replace(policy_options, time_limit_s=judging.time_limit_s),
-            backlog=backlog,
+            **requests.release,
             forecast=known,
             **asdict(projecting),
+            **asdict(dispatching),
             **asdict(judging),
             max_iterations=running.max_iterations,
             seed=seed,

@@ -18,6 +18,7 @@ from olprouting.options import (
     BidPriceOptions,
     ClockOptions,
     ClusterOptions,
+    DispatchOptions,
     ForecastOptions,
     KvOptions,
     PolicyOptions,
@@ -27,8 +28,8 @@ from olprouting.options import (
 PolicyOption = Annotated[
     str,
     typer.Option(
-        help="random, round-robin, power-of-two, jsq, least-load, br0, brh, exact, bid-price, "
-        "bid-price-exact, lp-rounding, period-integer, or FILE.py:function."
+        help="random, round-robin, power-of-two, jsq, least-load, least-imbalance, br0, brh, "
+        "exact, bid-price, bid-price-exact, lp-rounding, period-integer, or FILE.py:function."
     ),
 ]
 SeriesOption = Annotated[
@@ -66,6 +67,7 @@ def simulate(
     forecast: Annotated[ForecastOptions, take("forecast")],
     projecting: o.Projecting,
     time: Annotated[ClockOptions, take("clock", "batching")],
+    dispatching: Annotated[DispatchOptions, take("dispatch")],
     running: Running,
     kv: Annotated[KvOptions, take("mode", "oversize")],
     seed: o.SeedOption = 0,
@@ -97,13 +99,16 @@ def simulate(
 
     if replay is not None:  # as we have written them
         workload = replace(workload, source=str(replay), arrivals="recorded", columns=None)
-    trace, history, backlog = o.load_workload(workload, seed)
+    requests = o.load_workload(workload, seed)
+    trace = requests.trace
     made = (
         make_policy(policy, cluster.workers, replace(policy_options, bid_price=bid_price))
         if replay is None
-        else replay_policy(read_table(replay))
+        else replay_policy(read_table(replay), dispatching.dispatch)
     )
-    known = make_forecast(forecast.name, history, horizon=policy_options.horizon, seed=seed)
+    known = make_forecast(
+        forecast.name, requests.history, horizon=policy_options.horizon, seed=seed
+    )
     warn_if_interpreted()
     try:
         with progress_bar() as advance:
@@ -111,10 +116,11 @@ def simulate(
                 trace,
                 cluster.cluster(),
                 made,
-                backlog=backlog,
+                **requests.release,
                 forecast=known,
                 **asdict(projecting),
                 **asdict(time),
+                **asdict(dispatching),
                 **asdict(running),
                 kv=kv,
                 seed=seed,
@@ -132,11 +138,13 @@ def simulate(
         settings={
             "trace": trace.name,
             "requests": len(trace),
-            "waiting": backlog,
+            "waiting": requests.backlog,
+            "in_flight": requests.in_flight,
             **asdict(cluster),
             "policy_options": asdict(policy_options),
             **asdict(projecting),
             **asdict(time),
+            **asdict(dispatching),
             **asdict(running),
             "kv": asdict(kv),
             "seed": seed,

@@ -11,11 +11,12 @@ from olprouting.engine.metrics import (
 from olprouting.engine.replay import replay_policy
 from olprouting.engine.result import SimulationResult
 from olprouting.engine.simulate import DecisionEvent, simulate
-from olprouting.options import Clock, KvMode, KvOptions, Oversize
+from olprouting.options import Clock, Dispatch, KvMode, KvOptions, Oversize
 
 __all__ = [
     "Clock",
     "DecisionEvent",
+    "Dispatch",
     "KvMetrics",
     "KvMode",
     "KvOptions",

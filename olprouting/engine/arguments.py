@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
+from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME, IN_FLIGHT
 from olprouting.errors import InputError, member_named, shown
 from olprouting.forecasts import LengthForecast
-from olprouting.options import Clock, KvMode, Projection
+from olprouting.options import Clock, Dispatch, KvMode, Projection
 from olprouting.parameters import MAX_WHOLE
+from olprouting.policies.policy import CompiledPolicy
 
 if TYPE_CHECKING:
     from olprouting.forecasts import Forecast
@@ -28,14 +29,21 @@ def parse_clock(clock: Clock | str) -> Clock:
     return member_named(Clock, "clock", clock)
 
 
-def release_mode(trace: Trace, backlog: int | None) -> int:
-    """Return what releases the requests: BACKLOG, BY_ITERATION or BY_TIME.
+def release_mode(trace: Trace, backlog: int | None, in_flight: int | None) -> int:
+    """Return what releases the requests: BACKLOG, IN_FLIGHT, BY_ITERATION or BY_TIME.
 
     Raises
     ------
     InputError
-        If nothing does, or the backlog is no number of requests.
+        If nothing does, or two do, or their number is none of requests.
     """
+    if in_flight is not None:
+        if backlog is not None:
+            raise InputError(
+                f"in_flight = {in_flight} and backlog = {backlog}: requests are released by one"
+            )
+        check_numbers(in_flight=(in_flight, 1, " requests"))
+        return IN_FLIGHT
     if backlog is not None:
         if backlog < 1:
             raise InputError(f"backlog = {backlog} must be >= 1 waiting request")
@@ -47,7 +55,7 @@ def release_mode(trace: Trace, backlog: int | None) -> int:
         return BY_TIME
     raise InputError(
         f"{trace.name} has no arrival times: choose an arrival process, for example poisson at "
-        "5/s, or a backlog of waiting requests"
+        "5/s, a closed loop, or a backlog of waiting requests"
     )
 
 
@@ -61,7 +69,12 @@ def check_numbers(**least: tuple[int | None, int, str]) -> None:
 
 
 def check_policy(
-    cluster: Cluster, policy: Policy, horizon: int, refresh: str, signal_delay: int
+    cluster: Cluster,
+    policy: Policy,
+    horizon: int,
+    refresh: str,
+    signal_delay: int,
+    dispatch: Dispatch = Dispatch.CENTRAL,
 ) -> None:
     """Refuse what a policy cannot do."""
     if refresh not in ("iteration", "horizon"):
@@ -73,7 +86,7 @@ def check_policy(
         )
     if cluster.kv_tokens is None:
         return
-    if not policy.respects_kv:
+    if not policy.respects_kv and dispatch is Dispatch.CENTRAL:
         raise InputError(
             f"kv_tokens: {policy.name} weighs loads and cannot respect KV limits; take an FCFS "
             "policy, one of your own, or a cluster without limits"
@@ -82,6 +95,25 @@ def check_policy(
         raise InputError(
             f"kv_tokens: loads are not projected under KV limits, {policy.name} is to see "
             f"{horizon} iterations ahead; plan with view.workers (needs_residents) instead"
+        )
+
+
+def check_dispatch(policy: Policy, backlog: int | None) -> None:
+    """Refuse what makes no sense where every request is sent to a worker on arrival."""
+    if backlog is not None:
+        raise InputError(
+            f"dispatch 'arrival': a backlog (here of {backlog}) waits at the router until "
+            "slots are free; take arrivals closed:C (in_flight in Python), poisson:RATE or recorded"
+        )
+    if not policy.maximal:
+        raise InputError(
+            f"dispatch 'arrival': {policy.name} holds requests back, but on arrival each is "
+            "sent to a worker at once; take least-imbalance or another maximal policy"
+        )
+    if isinstance(policy, CompiledPolicy) and policy.parameters.balance is not None:
+        raise InputError(
+            f"dispatch 'arrival': {policy.name} chooses among waiting requests for free slots, and "
+            "on arrival there are neither; take least-imbalance, which weighs the same loads"
         )
 
 

@@ -18,10 +18,11 @@ from olprouting.engine.state import (
     Lookahead,
     Settings,
     State,
+    WorkerQueues,
 )
 from olprouting.errors import InputError, shown
 from olprouting.instances._checks import require_memory
-from olprouting.options import KvMode, Oversize
+from olprouting.options import Dispatch, KvMode, Oversize
 
 if TYPE_CHECKING:
     from olprouting.forecasts.live_kernels import LiveForecast
@@ -41,12 +42,13 @@ def new_state(
     live: LiveForecast | None,
     settings: Settings,
     kv: KvOptions,
+    dispatch: Dispatch,
 ) -> State:
     """Return the state before the first iteration.
 
     Parameters
     ----------
-    trace, cluster, settings, kv
+    trace, cluster, settings, kv, dispatch
         The run.
     decode_lengths
         Forecast decode lengths, shape (N,).
@@ -73,14 +75,16 @@ def new_state(
         f"{workers} workers x {int(cluster.slots.max())} slots, horizon {settings.horizon}, "
         f"signal_delay {shown(settings.signal_delay)}",
         8 * (workers * numbers + longest_forecast + cluster.total_slots)
-        + requests * (REQUEST.itemsize + 32),
+        + requests * (REQUEST.itemsize + 48),
     )
     now = np.zeros(1, NOW)
     now["waiting_from"] = -1
     now["refreshed"] = -(2**60)
+    queues = _queues(requests, workers, settings) if dispatch is Dispatch.ARRIVAL else None
+    queued = np.zeros((settings.signal_delay + 1, workers if queues is not None else 0), np.int64)
     return State(
         now=as_records(now),
-        requests=as_records(_requests(trace, cluster, decode_lengths, settings, kv)),
+        requests=as_records(_requests(trace, cluster, decode_lengths, settings, kv, dispatch)),
         workers=as_records(_workers(cluster)),
         offered=cluster.slots.copy(),
         kv_free=np.zeros(workers if settings.kv_limited else 0, np.int64),
@@ -92,6 +96,9 @@ def new_state(
         lookahead=_lookahead(settings, requests, cluster, longest_forecast, live),
         seen_load=np.zeros((settings.signal_delay + 1, workers)),
         seen_active=np.zeros((settings.signal_delay + 1, workers), np.int64),
+        seen_queued_requests=queued,
+        seen_queued_tokens=queued.copy(),
+        queues=queues,
         series=np.empty((SERIES_CHUNK, len(SERIES_COLUMNS))),
         series_load=np.empty((SERIES_CHUNK, workers), np.int64),
     )
@@ -117,15 +124,33 @@ def _lookahead(
     )
 
 
+def _queues(requests: int, workers: int, settings: Settings) -> WorkerQueues:
+    return WorkerQueues(
+        first=np.full(workers, -1, np.int64),
+        last=np.full(workers, -1, np.int64),
+        requests=np.zeros(workers, np.int64),
+        tokens=np.zeros(workers, np.int64),
+        following=np.empty(requests, np.int64),
+        kv_tokens=np.empty(requests if settings.kv_limited else 0, np.int64),
+        total=np.zeros(1, np.int64),
+        sums=np.zeros(2, np.int64),
+    )
+
+
 def _requests(
-    trace: Trace, cluster: Cluster, decode_lengths: Ints, settings: Settings, kv: KvOptions
+    trace: Trace,
+    cluster: Cluster,
+    decode_lengths: Ints,
+    settings: Settings,
+    kv: KvOptions,
+    dispatch: Dispatch,
 ) -> npt.NDArray[np.void]:
     records = np.zeros(len(trace), REQUEST)
     records["prompt"] = trace.prompt_tokens
     records["decode"] = trace.decode_tokens
     records["forecast"] = decode_lengths + settings.prefill_steps
     records["reserved"] = reserved = _reserved(trace, decode_lengths, kv)
-    records["oversize"] = _oversize(trace, cluster, reserved, settings, kv)
+    records["oversize"] = _oversize(trace, cluster, reserved, settings, kv, dispatch)
     if trace.arrival_s is not None:
         records["arrival_s"] = trace.arrival_s
     if trace.release_iteration is not None:
@@ -156,20 +181,31 @@ def _reserved(trace: Trace, decode_lengths: Ints, kv: KvOptions) -> Ints:
 
 
 def _oversize(
-    trace: Trace, cluster: Cluster, reserved: Ints, settings: Settings, kv: KvOptions
+    trace: Trace,
+    cluster: Cluster,
+    reserved: Ints,
+    settings: Settings,
+    kv: KvOptions,
+    dispatch: Dispatch,
 ) -> npt.NDArray[np.bool_]:
-    """Mark the requests whose KV tokens at their last age no worker can hold, shape (N,)."""
+    """Mark the requests that a worker cannot hold to their last age, shape (N,).
+
+    That is the largest worker; under dispatch on arrival the smallest, for a request that was sent
+    there could never leave.
+    """
     if cluster.kv_tokens is None:
         return np.zeros(len(trace), np.bool_)
     last_age = trace.decode_tokens + settings.prefill_steps - 1
     most = np.maximum(trace.prompt_tokens + last_age + settings.age_offset, reserved)
     most = -(-most // settings.block_tokens) * settings.block_tokens
-    largest = int(cluster.kv_tokens.max())
-    oversize: npt.NDArray[np.bool_] = most > largest
+    arrival = dispatch is Dispatch.ARRIVAL
+    which = "smallest" if arrival else "largest"
+    limit = int(cluster.kv_tokens.min() if arrival else cluster.kv_tokens.max())
+    oversize: npt.NDArray[np.bool_] = most > limit
     if oversize.any() and kv.oversize is Oversize.ERROR:
         row = int(np.argmax(oversize))
         raise InputError(
-            f"request {row} needs up to {most[row]} KV tokens, the largest worker has {largest} "
+            f"request {row} needs up to {most[row]} KV tokens, the {which} worker has {limit} "
             f"({int(oversize.sum())} such requests); give workers more, or reject them: "
             "KvOptions(oversize='reject')"
         )

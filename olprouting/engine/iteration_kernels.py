@@ -1,14 +1,15 @@
 """One iteration, compiled (balance paper, section 2).
 
 The iteration is `advance` (releases join the queue), `observe` (what the policy sees), the
-policy's choice, and `commit`: admissions and rejections, preemption where KV tokens would
-overflow, the step itself, in which every active request generates a token, and its end, at which
-those that generated their last one leave and the others grow (`worker_kernels`). Both the compiled
-loop `run_iterations` and the plain Python loop consist of these calls and nothing else.
+policy's choice, and `commit`: admissions (or dispatch, and what workers admit from their queues)
+and rejections, preemption where KV tokens would overflow, the step itself, in which every active
+request generates a token, and its end, at which those that generated their last one leave and the
+others grow (`worker_kernels`). Both the compiled loop `run_iterations` and the plain Python loop
+consist of these calls and nothing else.
 
 With the independent clock an iteration is what happens at one moment at which a worker is between
-steps; only such workers are offered to the policy. The barrier clock is the case in which all
-workers always are.
+steps; only such workers are offered to the policy. Under dispatch on arrival it may also be an
+arrival, and all workers are offered. The barrier clock is the case in which all workers always are.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from olprouting.compiling import Ints, compiled, kernel
-from olprouting.engine.lookahead_kernels import forget_all, project, update_forecast, welcome
-from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME
+from olprouting.engine.admission_kernels import close_gaps, reject, send, start_queued
+from olprouting.engine.lookahead_kernels import forget_all, project, update_forecast
+from olprouting.engine.queue_kernels import observe_queues, sum_up_queues, waiting_requests
+from olprouting.engine.state import BACKLOG, BY_ITERATION, BY_TIME, IN_FLIGHT
 from olprouting.engine.worker_kernels import (
-    enlist,
     kv_held,
     observe_kv,
     pass_idle,
@@ -34,7 +36,7 @@ from olprouting.policies.route_kernels import route_compiled
 from olprouting.policies.view import View
 
 if TYPE_CHECKING:
-    from olprouting.engine.state import Settings, State
+    from olprouting.engine.state import Settings, State, WorkerQueues
     from olprouting.policies.parameters import PolicyParameters
 
 COMMITTED: Final = 0
@@ -57,11 +59,9 @@ def run_iterations(
     iterations: int,
 ) -> bool:
     """Run up to `iterations` iterations; return False when nothing more will happen."""
-    slots = 0
-    for g in range(len(state.workers)):
-        slots += state.workers[g].slots
-    position = np.empty(slots, np.int64)
-    worker = np.empty(slots, np.int64)
+    most = most_chosen(state, state.queues)
+    position = np.empty(most, np.int64)
+    worker = np.empty(most, np.int64)
     for _ in range(iterations):
         if not advance(settings, state):
             return False
@@ -71,6 +71,17 @@ def run_iterations(
             admitted = route_compiled(parameters, view, pointer, rng, position, worker)
         commit(settings, state, position[:admitted], worker[:admitted])
     return True
+
+
+@kernel
+def most_chosen(state: State, queues: WorkerQueues | None) -> int:
+    """Return the largest number of requests that a decision can choose."""
+    if queues is not None:
+        return len(state.requests)
+    slots = 0
+    for g in range(len(state.workers)):
+        slots += state.workers[g].slots
+    return slots
 
 
 @compiled
@@ -97,12 +108,11 @@ def observe(settings: Settings, state: State) -> View:
     project(state, state.lookahead, width)
     slot = now.busy_iterations % (settings.signal_delay + 1)
     oldest = (now.busy_iterations + 1) % (settings.signal_delay + 1)
-    free = 0
+    free = offer(state, state.queues)
     for g in range(workers):
-        state.offered[g] = state.workers[g].free if state.workers[g].ends_s == np.inf else 0
-        free += state.offered[g]
         state.seen_load[slot, g] = state.workers[g].load
         state.seen_active[slot, g] = state.workers[g].active
+    observe_queues(state, state.queues, slot, width)
     if settings.signal_delay > 0:
         for g in range(workers):
             state.projected[g] = state.seen_load[oldest, g]
@@ -120,13 +130,29 @@ def observe(settings: Settings, state: State) -> View:
         now.iteration,
         state.kv_free,
         state.queue_kv[first_kv:last_kv],
+        state.seen_queued_requests[oldest],
+        state.seen_queued_tokens[oldest],
         None,
     )
 
 
+@kernel
+def offer(state: State, queues: WorkerQueues | None) -> int:
+    """Note how many requests each worker can be given now; return the sum."""
+    now = state.now[0]
+    total = 0
+    for g in range(len(state.workers)):
+        if queues is None:
+            state.offered[g] = state.workers[g].free if state.workers[g].ends_s == np.inf else 0
+        else:
+            state.offered[g] = now.tail - now.head
+        total += state.offered[g]
+    return total
+
+
 @compiled
 def commit(settings: Settings, state: State, position: Ints, worker: Ints) -> int:
-    """Admit or reject as chosen and run the step; return COMMITTED or what is wrong with it."""
+    """Admit, dispatch or reject as chosen and run the step; return COMMITTED or what is wrong."""
     now = state.now[0]
     waiting = now.tail - now.head
     free = 0
@@ -161,14 +187,16 @@ def commit(settings: Settings, state: State, position: Ints, worker: Ints) -> in
             return WORKER_FULL
         if settings.kv_limited and state.queue_kv[slot] > state.workers[g].kv_limit:
             return WORKER_TOO_SMALL
-        admit(settings, state, slot, g)
+        send(settings, state, state.queues, slot, g)
     close_gaps(settings, state, first_slot + furthest)
+    admitted = start_queued(settings, state, state.queues, admitted)
     if settings.kv_limited:
         preempt(settings, state)
     if now.active == 0:
         pass_idle(settings, state)
         return COMMITTED
     now.stalled = 0
+    sum_up_queues(state, state.queues)
     if settings.barrier:
         run_barrier_step(settings, state, admitted)
     else:
@@ -177,55 +205,11 @@ def commit(settings: Settings, state: State, position: Ints, worker: Ints) -> in
 
 
 @kernel
-def admit(settings: Settings, state: State, slot: int, worker: int) -> None:
-    """Move the request in queue slot `slot` into service."""
-    now = state.now[0]
-    request = state.queue[slot]
-    state.queue[slot] = -1
-    state.requests[request].worker = worker
-    state.requests[request].admission = now.iteration
-    if np.isnan(state.requests[request].admission_s):
-        state.requests[request].admission_s = now.clock_s
-    state.requests[request].began = state.workers[worker].own_iteration
-    state.workers[worker].load += state.requests[request].prompt
-    state.workers[worker].active += 1
-    state.workers[worker].free -= 1
-    state.offered[worker] -= 1
-    now.active += 1
-    enlist(state.requests, state.workers, state.calendar, settings.prefill_steps, request)
-    welcome(state, state.lookahead, request)
-
-
-@kernel
-def reject(state: State, slot: int) -> None:
-    """Turn the request in queue slot `slot` away."""
-    now = state.now[0]
-    state.requests[state.queue[slot]].rejection = now.iteration
-    state.queue[slot] = -1
-    now.rejected += 1
-    now.stalled = -1  # should the coming iteration be idle, it has changed something
-
-
-@kernel
-def close_gaps(settings: Settings, state: State, last: int) -> None:
-    """Move the requests left between the head and slot `last` up to `last`, in order."""
-    now = state.now[0]
-    target = last
-    for slot in range(last, now.head - 1, -1):
-        if state.queue[slot] >= 0:
-            state.queue[target] = state.queue[slot]
-            state.queue_prompt[target] = state.queue_prompt[slot]
-            if settings.kv_limited:
-                state.queue_kv[target] = state.queue_kv[slot]
-            target -= 1
-    now.head = target + 1
-
-
-@kernel
 def is_stuck(settings: Settings, state: State) -> bool:
     """Whether nothing will happen until another request is released."""
     now = state.now[0]
-    return bool(now.active == 0 and (now.head == now.tail or now.stalled >= settings.max_stalled))
+    waiting = waiting_requests(state, state.queues)
+    return bool(now.active == 0 and (waiting == 0 or now.stalled >= settings.max_stalled))
 
 
 @kernel
@@ -239,6 +223,10 @@ def release(settings: Settings, state: State) -> None:
         stuck = is_stuck(settings, state)
         if settings.release_mode == BACKLOG:
             while now.released < last and now.tail - now.head < settings.backlog:
+                join_queue(settings, state)
+        elif settings.release_mode == IN_FLIGHT:
+            left = now.finished + now.rejected
+            while now.released < last and now.released - left < settings.in_flight:
                 join_queue(settings, state)
         elif settings.release_mode == BY_TIME:
             if stuck and now.released < last:

@@ -12,11 +12,13 @@ from olprouting.engine.metrics import (
     PeriodMetrics,
     PeriodQuantiles,
     Quantiles,
+    QueueMetrics,
     WaitingWindow,
 )
+from olprouting.engine.state import BY_TIME
 
 if TYPE_CHECKING:
-    from olprouting.engine.state import Settings, State
+    from olprouting.engine.state import Settings, State, WorkerQueues
     from olprouting.instances import Trace
 
 
@@ -61,6 +63,7 @@ def measure(trace: Trace, settings: Settings, state: State) -> Metrics:
         energy_j=float(now["energy_j"]) if settings.barrier else None,
         periods=_period_metrics(state, busy + idle) if settings.barrier else None,
         kv=_kv_metrics(state, busy) if settings.kv_limited else None,
+        queues=None if state.queues is None else _queue_metrics(settings, state, state.queues),
     )
 
 
@@ -96,6 +99,21 @@ def _kv_metrics(state: State, steps: int) -> KvMetrics:
         preempting_step_share=_ratio(state.now["preempting_steps"][0], steps),
         peak_tokens=tuple(state.workers["kv_peak"].tolist()),
         peak_share=float((state.workers["kv_peak"] / state.workers["kv_limit"]).max()),
+    )
+
+
+def _queue_metrics(settings: Settings, state: State, queues: WorkerQueues) -> QueueMetrics:
+    requests = state.requests
+    waited_s = requests["admission_s"] - requests["release_s"]
+    before_s = np.zeros(len(requests))
+    if settings.release_mode == BY_TIME:
+        before_s = requests["release_s"] - requests["arrival_s"]
+    steps = state.now["busy_iterations"][0]
+    return QueueMetrics(
+        before_dispatch=Quantiles.of(before_s[requests["worker"] >= 0]),
+        after_dispatch=Quantiles.of(waited_s[~np.isnan(waited_s)]),
+        mean_queued_requests=_ratio(queues.sums[0], steps),
+        mean_stranded_slots=_ratio(queues.sums[1], steps),
     )
 
 

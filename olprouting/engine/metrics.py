@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-_GROUPS: Final = ("while_waiting", "periods", "kv")
+_GROUPS: Final = ("while_waiting", "periods", "kv", "queues")
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,10 @@ class PeriodQuantiles:
 class WaitingWindow:
     """The part of a run in which requests wait for slots: there a policy's choices matter.
 
-    It begins with the first iteration whose admissions leave no slot free (or, under KV limits or
-    with a policy that holds requests back, leave a request waiting) and ends with the last
-    iteration that admits. After it a few long requests run out, which no policy can move.
+    It begins with the first iteration whose admissions leave no slot free (or, under KV limits,
+    with a policy that holds requests back or with queues at workers, leave a request waiting) and
+    ends with the last iteration that admits. After it a few long requests run out, which no policy
+    can move.
 
     Attributes
     ----------
@@ -122,6 +123,32 @@ class KvMetrics:
 
 
 @dataclass(frozen=True)
+class QueueMetrics:
+    """How requests that were dispatched on arrival waited.
+
+    Attributes
+    ----------
+    before_dispatch
+        From arrival to dispatch, of dispatched requests: with the barrier clock the rest of a step.
+        0 where arrivals have no times of their own.
+    after_dispatch
+        From dispatch to the first admission, in the queue of the worker, of admitted requests.
+    mean_queued_requests
+        Requests in the queues of workers while steps run: mean over iterations that are busy, with
+        the independent clock over events.
+    mean_stranded_slots
+        Free slots for which a request is queued somewhere, likewise: the smaller of all free slots
+        and all queued requests. One queue for all would fill them, but for KV limits and for
+        workers in the middle of a step.
+    """
+
+    before_dispatch: Quantiles
+    after_dispatch: Quantiles
+    mean_queued_requests: float
+    mean_stranded_slots: float
+
+
+@dataclass(frozen=True)
 class Metrics:
     """What a run achieved.
 
@@ -162,6 +189,8 @@ class Metrics:
         The same run in periods; None with the independent clock.
     kv
         What KV limits did; None without limits.
+    queues
+        How requests waited at workers; None under a central queue.
     """
 
     arrived: int
@@ -187,6 +216,7 @@ class Metrics:
     energy_j: float | None
     periods: PeriodMetrics | None
     kv: KvMetrics | None
+    queues: QueueMetrics | None
 
     def to_row(self) -> dict[str, float | int | bool | None]:
         """Return the metrics as one flat row.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.errors import InputError
+from olprouting.errors import InputError, member_named
 from olprouting.instances._checks import token_vector
+from olprouting.options import Dispatch, DispatchOptions
 from olprouting.policies.policy import REJECT, FunctionPolicy, Pairs
 
 if TYPE_CHECKING:
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
     from olprouting.policies.view import View
 
 
-def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
+def replay_policy(
+    requests: pd.DataFrame, dispatch: Dispatch | str = DispatchOptions.dispatch
+) -> FunctionPolicy:
     """Return a policy that repeats the admissions and rejections of an exported run.
 
     Clock, batching and KV options of the run are to be given to `simulate` again.
@@ -27,6 +31,8 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
     requests
         `SimulationResult.to_frame` of a run, or that table read back from a file: its columns
         ``worker`` and ``admission_iteration`` are used, and ``rejection_iteration`` if it is there.
+    dispatch
+        That of the run. On arrival the worker of every request is all that is repeated.
 
     Raises
     ------
@@ -42,6 +48,8 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
         return token_vector(name, requests[name].to_numpy(), at_least=-1)
 
     worker, admission = column("worker"), column("admission_iteration")
+    if member_named(Dispatch, "dispatch", dispatch) is Dispatch.ARRIVAL:
+        return FunctionPolicy("replay", partial(_send_again, worker))
     if "preemptions" in requests and (preempted := column("preemptions") > 0).any():
         row = int(np.argmax(preempted))
         raise InputError(
@@ -80,3 +88,17 @@ def replay_policy(requests: pd.DataFrame) -> FunctionPolicy:
 
     # a rejection may come when no slot is free; only policies that ask for workers are asked then
     return FunctionPolicy("replay", route, maximal=False, needs_residents=bool(rejected.any()))
+
+
+def _send_again(worker: npt.NDArray[np.int64], view: View, rng: np.random.Generator) -> Pairs:
+    """Send every request to the worker it was sent to."""
+    if view.waiting_requests.max(initial=-1) >= len(worker):
+        raise InputError(
+            f"the exported run has {len(worker)} requests, this trace has more; it must be "
+            "that of the exported run"
+        )
+    sent = worker[view.waiting_requests]
+    if (sent < 0).any():
+        row = view.waiting_requests[np.argmin(sent)]
+        raise InputError(f"row {row}: the request was never sent to a worker")
+    return enumerate(sent.tolist())

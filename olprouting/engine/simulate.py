@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,6 +12,7 @@ import numpy.typing as npt
 
 from olprouting.engine.arguments import (
     check_clock,
+    check_dispatch,
     check_forecast,
     check_numbers,
     check_policy,
@@ -21,15 +21,18 @@ from olprouting.engine.arguments import (
     release_mode,
 )
 from olprouting.engine.initial_state import new_state
+from olprouting.engine.policy_call import timed_route
 from olprouting.engine.policy_failure import policy_failure
 from olprouting.engine.result import SimulationResult, collect
 from olprouting.engine.state import BY_TIME, SERIES_CHUNK, Settings, State
-from olprouting.errors import InputError, PolicyError
+from olprouting.errors import PolicyError, member_named
 from olprouting.forecasts import LengthForecast, Oracle
 from olprouting.instances.request_curves import Batching, default_age_offset, first_token_delay
 from olprouting.options import (
     Clock,
     ClockOptions,
+    Dispatch,
+    DispatchOptions,
     KvMode,
     KvOptions,
     Projection,
@@ -39,7 +42,7 @@ from olprouting.options import (
 from olprouting.policies.policy import REJECT, CompiledPolicy, Policy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from olprouting.forecasts import Forecast
     from olprouting.forecasts.live_kernels import LiveForecast
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from olprouting.policies.view import View
     from olprouting.policies.worker_view import WorkerView
 
-NO_BACKLOG: Final = 0
+NO_LIMIT: Final = 0
 NEVER: Final = 2**60
 
 
@@ -75,6 +78,7 @@ def simulate(
     policy: Policy,
     *,
     backlog: int | None = None,
+    in_flight: int | None = None,
     forecast: Forecast | None = None,
     projection: Projection | str = ProjectionOptions.projection,
     refresh: str = ProjectionOptions.refresh,
@@ -85,6 +89,7 @@ def simulate(
     view_horizon: int | None = None,
     clock: Clock | str = ClockOptions.clock,
     batching: Batching | str = ClockOptions.batching,
+    dispatch: Dispatch | str = DispatchOptions.dispatch,
     kv: KvOptions | None = None,
     periods: int | None = RunOptions.periods,
     max_idle_iterations: int = RunOptions.max_idle_iterations,
@@ -97,7 +102,7 @@ def simulate(
     ----------
     trace
         The requests. They are released by `release_iteration` where the trace has it, else by
-        `arrival_s`, unless `backlog` is given.
+        `arrival_s`, unless `backlog` or `in_flight` is given.
     cluster
         The workers. Where it has ``kv_tokens``, FCFS policies give the earliest request to a worker
         with room for its first iteration, and nobody overtakes a request that fits nowhere yet;
@@ -108,6 +113,9 @@ def simulate(
     backlog
         Keep this many requests visible in the waiting queue, all known in order, instead of
         releasing them by time; >= 1.
+    in_flight
+        Closed loop: keep this many requests waiting or in service. Each that completes releases
+        the next one of the trace, as clients of a load generator do; >= 1.
     forecast
         What lookahead policies know of decode lengths; the oracle by default. One that learns
         does so from its history and from what completes in the run.
@@ -136,6 +144,11 @@ def simulate(
         some worker is between steps, and only such workers are offered to the policy.
     batching
         ``"decode"``, or ``"mixed"``: an iteration of prefill comes before the first token.
+    dispatch
+        ``"central"``: requests wait in one queue until the policy starts them in free slots.
+        ``"arrival"``: the policy sends each request, when it is released and for good, to the
+        queue of one worker, which starts its own in order as it has slots (and KV tokens).
+        Preempted ones go to the head of their worker's queue. ``View`` says what is queued.
     kv
         How KV tokens are counted (`KvOptions`), for a cluster with limits.
     periods
@@ -161,7 +174,7 @@ def simulate(
     PolicyError
         If the policy raises, or returns inadmissible pairs.
     """
-    mode = release_mode(trace, backlog)
+    mode = release_mode(trace, backlog, in_flight)
     horizon = max(policy.horizon, view_horizon or 0)
     check_numbers(
         signal_delay=(signal_delay, 0, " iterations"),
@@ -170,7 +183,11 @@ def simulate(
         periods=(periods, 1, ""),
         max_idle_iterations=(max_idle_iterations, 1, ""),
     )
-    check_policy(cluster, policy, horizon, refresh, signal_delay)
+    world = member_named(Dispatch, "dispatch", dispatch)
+    on_arrival = world is Dispatch.ARRIVAL
+    check_policy(cluster, policy, horizon, refresh, signal_delay, world)
+    if on_arrival:
+        check_dispatch(policy, backlog)
     pace = parse_clock(clock)
     check_clock(pace, cluster, policy, horizon, signal_delay, periods)
     kv = kv or KvOptions()
@@ -182,7 +199,7 @@ def simulate(
     settings = Settings(
         release_mode=mode,
         barrier=pace is Clock.BARRIER,
-        exact_number=policy.maximal and not limited,
+        exact_number=on_arrival or (policy.maximal and not limited),
         may_reject=not policy.maximal,
         last_iteration=periods or NEVER,
         max_stalled=max_idle_iterations,
@@ -191,7 +208,8 @@ def simulate(
         kv_counts_tokens=kv.mode is KvMode.TOKENS,
         block_tokens=kv.block_tokens if kv.mode is KvMode.BLOCKS else 1,
         age_offset=default_age_offset(batching) if kv.age_offset is None else kv.age_offset,
-        backlog=backlog or NO_BACKLOG,
+        backlog=backlog or NO_LIMIT,
+        in_flight=in_flight or NO_LIMIT,
         horizon=horizon,
         refresh_iterations=max(horizon, 1) if refresh == "horizon" else 1,
         by_expectation=projects_by_expectation(projection),
@@ -206,7 +224,7 @@ def simulate(
         peak_w=float(cluster.power.peak_w),
         power_exponent=float(cluster.power.exponent),
     )
-    state = new_state(trace, cluster, lengths, live, settings, kv)
+    state = new_state(trace, cluster, lengths, live, settings, kv, world)
     if isinstance(policy, CompiledPolicy) and on_decision is None and horizon == policy.horizon:
         chunks = _compiled_chunks(settings, state, policy, rng, max_iterations)
     else:
@@ -290,7 +308,8 @@ def _python_chunks(
 
     def truth(horizon: int) -> npt.NDArray[np.float64]:
         now = int(state.now["iteration"][0])
-        return project_truth(state.requests, state.workers, now, settings.prefill_steps, horizon)
+        load = project_truth(state.requests, state.workers, now, settings.prefill_steps, horizon)
+        return load if state.queues is None else load + state.queues.tokens[:, None]
 
     nothing = np.empty(0, np.int64)
     prepare(advance, settings, state)
@@ -323,54 +342,6 @@ def _python_chunks(
         if done % SERIES_CHUNK == 0:
             yield
     yield
-
-
-def timed_route(
-    policy: Policy, view: View, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], float]:
-    """Ask a policy for a decision: waiting positions, workers, and the seconds it took.
-
-    It sees no further than its own horizon; a compiled policy is prepared before
-    (`CompiledPolicy.prepare`), or the time includes that.
-
-    Raises
-    ------
-    InputError
-        If it returns no pairs of integers. Whatever a user's policy raises is passed on.
-    """
-    seen = view
-    width = policy.horizon + 1
-    if view.projected_load_tokens.shape[1] > width:
-        seen = view._replace(
-            projected_load_tokens=np.ascontiguousarray(view.projected_load_tokens[:, :width])
-        )
-    if isinstance(policy, CompiledPolicy):
-        started = time.perf_counter()
-        position, worker = policy.route_arrays(seen, rng)
-        return position, worker, time.perf_counter() - started
-    seen = seen.copy()  # a policy that counts down free slots in place must not change the run
-    started = time.perf_counter()
-    chosen = policy.route(seen, rng)
-    pairs = list(chosen) if isinstance(chosen, Iterable) else None
-    dispatch_s = time.perf_counter() - started
-    position, worker = _pair_columns(pairs)
-    return position, worker, dispatch_s
-
-
-def _pair_columns(
-    pairs: list[tuple[int, int]] | None,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    wrong = InputError("route must return (waiting position, worker) pairs of integers")
-    if pairs is None:
-        raise wrong
-    try:
-        table = np.array(pairs or np.empty((0, 2), np.int64))
-    except ValueError:  # NumPy's word for ragged rows
-        raise wrong from None
-    if table.shape != (len(pairs), 2) or table.dtype.kind not in "iu":
-        raise wrong
-    table = table.astype(np.int64)
-    return table[:, 0].copy(), table[:, 1].copy()
 
 
 def _bad_pairs(policy: Policy, code: int, view: View, settings: Settings) -> PolicyError:

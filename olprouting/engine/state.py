@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BY_TIME: Final = 0
 BY_ITERATION: Final = 1
 BACKLOG: Final = 2
+IN_FLIGHT: Final = 3
 
 # Where a request stands in the projection of completions.
 FRESH: Final = 0  # admitted since the forecast was last refreshed: outlasts the window
@@ -126,12 +127,12 @@ class Settings(Struct):
     """What stays fixed during a run.
 
     Step-time and power coefficients are in seconds, tokens and watts; `backlog` is the number of
-    visible waiting requests, `horizon` the lookahead of views, `refresh_iterations` the age at
-    which a forecast is renewed, `by_expectation` whether a request whose forecast changes with age
-    counts by its probability of being active rather than until its forecast is over,
-    `signal_delay` the age of the loads and counts a policy sees, `last_iteration` the period T
-    after which a run stops, `max_stalled` how many iterations in a row may pass idle although
-    requests wait.
+    visible waiting requests, `in_flight` that of requests in a closed loop, `horizon` the lookahead
+    of views, `refresh_iterations` the age at which a forecast is renewed, `by_expectation` whether
+    a request whose forecast changes with age counts by its probability of being active rather than
+    until its forecast is over, `signal_delay` the age of the loads and counts a policy sees,
+    `last_iteration` the period T after which a run stops, `max_stalled` how many iterations in a
+    row may pass idle although requests wait.
 
     `barrier` tells the clock: all workers in lockstep, or each at its own pace. `exact_number`
     holds where a policy must admit all it can, `may_reject` where it is not maximal. A request of
@@ -152,6 +153,7 @@ class Settings(Struct):
     block_tokens: int
     age_offset: int
     backlog: int
+    in_flight: int
     horizon: int
     refresh_iterations: int
     by_expectation: bool
@@ -206,12 +208,35 @@ class Lookahead(Struct):
 
 
 @dataclass(frozen=True, eq=False)
+class WorkerQueues(Struct):
+    """The requests that were dispatched on arrival and wait for a slot of their worker.
+
+    Per worker, shape (G,), `first` and `last` are the ends of its queue (-1 where it is empty),
+    `requests` and `tokens` what is in it: how many, and their prompts. Per request, shape (N,),
+    `following` is the next one in the queue; `kv_tokens` is what it needs room for, empty without
+    KV limits. `total`, shape (1,), counts the requests in all queues; `sums`, shape (2,), adds up
+    over busy iterations these and the free slots that they could fill elsewhere.
+    """
+
+    first: Ints
+    last: Ints
+    requests: Ints
+    tokens: Ints
+    following: Ints
+    kv_tokens: Ints
+    total: Ints
+    sums: Ints
+
+
+@dataclass(frozen=True, eq=False)
 class State(Struct):
     """Everything that changes during a run, and the trace it reads.
 
-    `offered` is the free slots of the workers that are between steps, 0 of others. The queue is
+    `offered` is how many requests each worker can be given now: its free slots if it is between
+    steps, else 0; under dispatch on arrival all that wait. The queue is
     its part from head to tail, with prompt sizes and KV tokens beside it; `kv_free` and `queue_kv`
-    are empty without KV limits. `calendar` is the workers' calendars, see worker_kernels.py.
+    are empty without KV limits. `queues` is None and `seen_queued_*` are empty under a central
+    queue. `calendar` is the workers' calendars, see worker_kernels.py.
     `projected` is shape (G, H+1), flat; `lookahead` is None where H = 0: kernels then contain
     nothing of it.
     """
@@ -229,5 +254,8 @@ class State(Struct):
     lookahead: Lookahead | None
     seen_load: Floats
     seen_active: Ints
+    seen_queued_requests: Ints
+    seen_queued_tokens: Ints
+    queues: WorkerQueues | None
     series: Floats
     series_load: Ints

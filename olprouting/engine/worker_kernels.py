@@ -11,7 +11,7 @@ requests out before their time.
 
 **Steps.** With the barrier clock all workers run their step together, as long as the slowest
 needs. With the independent clock each runs its own, and the clock goes on to the next end of a
-step, or to an arrival if some worker could take it.
+step, or to an arrival if some worker could take it; under dispatch on arrival to every arrival.
 """
 
 from __future__ import annotations
@@ -22,12 +22,13 @@ import numpy as np
 
 from olprouting.compiling import Floats, Ints, compiled, kernel
 from olprouting.engine.lookahead_kernels import see_off
+from olprouting.engine.queue_kernels import put_first, waiting_requests
 from olprouting.engine.state import BY_TIME
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from olprouting.engine.state import Settings, State
+    from olprouting.engine.state import Settings, State, WorkerQueues
 
     Records = npt.NDArray[np.void]
 
@@ -171,7 +172,7 @@ def preempt(settings: Settings, state: State) -> None:
         before = now.preemptions
         use = kv_use(settings, requests, workers, g)
         while use > worker.kv_limit:
-            send_back(settings, state, g)
+            send_back(settings, state, state.queues, g)
             use = kv_use(settings, requests, workers, g)
         worker.kv_peak = max(worker.kv_peak, use)
         if not settings.barrier and now.preemptions > before:
@@ -181,8 +182,8 @@ def preempt(settings: Settings, state: State) -> None:
 
 
 @kernel
-def send_back(settings: Settings, state: State, g: int) -> None:
-    """Put the newest resident of worker g at the head of the queue, with what it has generated.
+def send_back(settings: Settings, state: State, queues: WorkerQueues | None, g: int) -> None:
+    """Put the newest resident of worker g at the head of its queue, with what it has generated.
 
     It waits for as many KV tokens as it was denied: where a prefill step comes first, asking for
     its footprint alone could bring it back to the same lack of room for ever.
@@ -209,10 +210,13 @@ def send_back(settings: Settings, state: State, g: int) -> None:
     now.stalled = -1  # should the coming iteration be idle, no policy has chosen to wait
     if age > 0:  # else it has not run a step
         now.recomputed_tokens += request.prompt
-    now.head -= 1  # there is room: it once was taken from the queue
-    state.queue[now.head] = place
-    state.queue_prompt[now.head] = request.prompt
-    state.queue_kv[now.head] = held
+    if queues is None:
+        now.head -= 1  # there is room: it once was taken from the queue
+        state.queue[now.head] = place
+        state.queue_prompt[now.head] = request.prompt
+        state.queue_kv[now.head] = held
+    else:
+        put_first(state, queues, place, g, held)
 
 
 @kernel
@@ -267,7 +271,7 @@ def run_barrier_step(settings: Settings, state: State, admitted: int) -> None:
     imbalance = count * heaviest - total
     if now.busy_iterations % settings.series_every == 0:
         record(state, admitted, step_s, float(imbalance))
-    if now.waiting_from < 0 and (free == 0 or now.tail > now.head):
+    if now.waiting_from < 0 and (free == 0 or waiting_requests(state, state.queues) > 0):
         now.waiting_from = now.busy_iterations
         now.tokens_before_waiting = now.imbalance_tokens
     now.imbalance_tokens += imbalance
@@ -298,6 +302,8 @@ def run_to_next_event(settings: Settings, state: State, admitted: int) -> None:
             else:
                 some_idle = True
         next_s = min(next_s, worker.ends_s)
+    if state.queues is not None:
+        some_idle = True  # every arrival is dispatched at once
     if some_idle and settings.release_mode == BY_TIME and now.released < len(state.requests):
         next_s = min(next_s, state.requests[now.released].arrival_s)
     if now.busy_iterations % settings.series_every == 0:
@@ -365,6 +371,6 @@ def record(state: State, admitted: int, step_s: float, imbalance: float) -> None
     row[4] = heaviest
     row[5] = total / len(state.workers)
     row[6] = now.active
-    row[7] = now.tail - now.head
+    row[7] = waiting_requests(state, state.queues)
     row[8] = admitted
     now.series_rows += 1

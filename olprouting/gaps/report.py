@@ -9,6 +9,7 @@ from olprouting.gaps.findings import GapFindings
 from olprouting.gaps.measure import GapRecord
 from olprouting.gaps.policy_gaps import PolicyGaps
 from olprouting.gaps.tables import gap_tables
+from olprouting.options import Dispatch
 from olprouting.report import Report, frame_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,10 @@ class GapReport(Report):
         slots = sorted(set(asked["slots"]))
         each = f"{slots[0]}" if len(slots) == 1 else f"{slots[0]} to {slots[-1]}"
         released = "" if asked["backlog"] is None else f", {asked['backlog']} in sight"
+        if asked["in_flight"] is not None:
+            released = f", {asked['in_flight']} in flight"
+        if asked["dispatch"] == Dispatch.ARRIVAL:
+            released += ", dispatched on arrival"
         return (
             f"{asked['trace']}: {asked['requests']} requests{released}, "
             f"{len(asked['slots'])} workers x {each} slots"

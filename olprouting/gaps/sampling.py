@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olprouting.engine import DecisionEvent, SimulationResult, simulate
+from olprouting.engine.policy_call import timed_route
 from olprouting.engine.policy_failure import policy_failure
 from olprouting.engine.reservoir import Reservoir
-from olprouting.engine.simulate import timed_route
 from olprouting.forecasts import Oracle
 from olprouting.policies.policy import CompiledPolicy
 

@@ -16,6 +16,8 @@ from olprouting.gaps.runs import PolicyRun, replicate
 from olprouting.gaps.sampling import SampledRun, ask, sample_run
 from olprouting.options import (
     OWN_PATH,
+    Dispatch,
+    DispatchOptions,
     GapOptions,
     JudgedBy,
     PolicyOptions,
@@ -38,18 +40,21 @@ if TYPE_CHECKING:
     from olprouting.progress import OnProgress
 
 DEFAULT_POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
+ARRIVAL_POLICIES = (*DEFAULT_POLICIES[:5], "least-imbalance")
 
 
 def measure_gaps(
     trace: Trace,
     cluster: Cluster,
-    policies: Sequence[str] = DEFAULT_POLICIES,
+    policies: Sequence[str] | None = None,
     *,
     options: PolicyOptions | None = None,
     decisions: int | None = GapOptions.decisions,
     states: str = GapOptions.states,
     judged_by: JudgedBy | str = GapOptions.judged_by,
     backlog: int | None = WorkloadOptions.waiting,
+    in_flight: int | None = None,
+    dispatch: Dispatch | str = DispatchOptions.dispatch,
     forecast: Forecast | None = None,
     projection: str = ProjectionOptions.projection,
     refresh: str = ProjectionOptions.refresh,
@@ -66,7 +71,8 @@ def measure_gaps(
     trace, cluster
         What to run.
     policies
-        Names of routing policies (`make_policy`).
+        Names of routing policies (`make_policy`); None takes all built-in ones without a solver or
+        prices that the way of dispatch allows.
     options
         Options of the policies; `solver`, `formulation`, `gamma`, `horizon` and `growth` also say
         how decisions are solved.
@@ -83,6 +89,10 @@ def measure_gaps(
         both; ``"all"``: by H = 0, and also by the horizon program if a policy looks ahead.
     backlog
         Visible waiting requests, all known in order; None releases requests as the trace says.
+    in_flight, dispatch
+        A closed loop, and whether requests are dispatched on arrival (`simulate`). On arrival a
+        decision is where to send the requests just released; it is solved with all workers open and
+        what is queued counted among their loads.
     forecast, projection, refresh
         What the horizon program and lookahead policies know of decode lengths (`simulate`).
     time_limit_s
@@ -110,6 +120,9 @@ def measure_gaps(
         know no KV limits, and admit as many requests as there are slots.
     """
     options = options or PolicyOptions()
+    if policies is None:
+        on_arrival = member_named(Dispatch, "dispatch", dispatch) is Dispatch.ARRIVAL
+        policies = ARRIVAL_POLICIES if on_arrival else DEFAULT_POLICIES
     if decisions is not None and decisions < 1:
         raise InputError(f"decisions = {decisions} must be >= 1, or None for all")
     if cluster.kv_tokens is not None:
@@ -138,6 +151,8 @@ def measure_gaps(
     running = {
         "seed": seed,
         "backlog": backlog,
+        "in_flight": in_flight,
+        "dispatch": dispatch,
         "forecast": forecast,
         "projection": projection,
         "refresh": refresh,
@@ -180,6 +195,8 @@ def measure_gaps(
             "requests": len(trace),
             "slots": cluster.slots.tolist(),
             "backlog": backlog,
+            "in_flight": in_flight,
+            "dispatch": str(dispatch),
             "forecast": (forecast or Oracle()).name,
             "projection": projection,
             "refresh": refresh,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from olprouting.gaps.findings import GapFindings, program_of
-from olprouting.options import OWN_PATH
+from olprouting.options import OWN_PATH, Dispatch
 from olprouting.report import Table
 
 if TYPE_CHECKING:
@@ -74,8 +74,10 @@ def _about_runs(report: GapReport) -> Iterator[str]:
     if (best := findings.best) is not None:
         window, whole = (best.mean(f"{part}iterations").estimate for part in ("waiting_", ""))
         least = min(report.runs, key=lambda run: run.mean("imbalance_tokens").estimate)
+        on_arrival = asked["dispatch"] == Dispatch.ARRIVAL
+        begins = "fills all slots or leaves a request queued" if on_arrival else "fills all slots"
         yield (
-            "While waiting: from the first iteration that fills all slots to the last that "
+            f"While waiting: from the first iteration that {begins} to the last that "
             f"admits, {window:,.0f} of {whole:,.0f} under {best.policy}; the others fill the slots "
             f"or let long requests run out, and rule the whole run (least: {least.policy})."
         )

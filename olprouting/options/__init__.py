@@ -15,6 +15,8 @@ from olprouting.options.questions import (
 from olprouting.options.run import (
     Clock,
     ClockOptions,
+    Dispatch,
+    DispatchOptions,
     KvMode,
     KvOptions,
     Oversize,
@@ -37,6 +39,8 @@ __all__ = [
     "Clock",
     "ClockOptions",
     "ClusterOptions",
+    "Dispatch",
+    "DispatchOptions",
     "EvaluationOptions",
     "ForecastOptions",
     "GapOptions",

@@ -168,11 +168,11 @@ class PolicyOptions(Options):
         choices=("random", "index"),
     )
     horizon: int = parameter(
-        80, "Lookahead H of brh and exact.", at_least=0, at_most=LARGEST_OPTION
+        80, "Lookahead H of brh, exact and least-imbalance.", at_least=0, at_most=LARGEST_OPTION
     )
     beta: float = parameter(43.0, "Overflow penalty beta of brh.", above=0)
     gamma: float = parameter(
-        0.86, "Discount gamma of brh and exact, in (0, 1].", above=0, at_most=1
+        0.86, "Discount gamma of brh, exact and least-imbalance, in (0, 1].", above=0, at_most=1
     )
     r_max: int = parameter(
         4,
@@ -211,7 +211,7 @@ class PolicyOptions(Options):
     )
     growth: str = parameter(
         "growing",
-        "Admitted requests in the exact program: growing or frozen.",
+        "Admitted requests in exact and least-imbalance: growing or frozen.",
         choices=("growing", "frozen"),
     )
     period: PeriodOptions = field(default_factory=PeriodOptions)

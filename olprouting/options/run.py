@@ -18,6 +18,15 @@ class Clock(StrEnum):
     """Each by itself, as long as it needs."""
 
 
+class Dispatch(StrEnum):
+    """Where requests wait."""
+
+    CENTRAL = "central"
+    """In one queue, until the policy starts them in a free slot."""
+    ARRIVAL = "arrival"
+    """In the queue of one worker, to which the policy sends them on arrival, for good."""
+
+
 class Projection(StrEnum):
     """How loads are projected from forecasts that change with age."""
 
@@ -78,6 +87,21 @@ class ClockOptions(Options):
         "decode",
         "decode, or mixed: an iteration of prefill before the first token.",
         choices=("decode", "mixed"),
+    )
+
+
+@options("options", "Run")
+@dataclass(frozen=True)
+class DispatchOptions(Options):
+    """Where requests wait."""
+
+    dispatch: str = parameter(
+        Dispatch.CENTRAL,
+        "central (one queue; the policy starts requests in free slots) or arrival (it sends each "
+        "on arrival to the queue of one worker).",
+        choices=tuple(Dispatch),
+        details="On arrival `View` tells what is queued at each worker, and arrivals are not a "
+        "backlog: closed:C, recorded, poisson:RATE or batches.",
     )
 
 

@@ -17,8 +17,12 @@ ARRIVALS: Final = {
     "poisson": ":RATE",
     "poisson-by-period": ":RATE",
     "batches": ":N:S",
+    "closed": ":C",
 }
 """Kinds of arrivals, and the numbers that follow each."""
+
+_COUNTS: Final = ("batches", "closed")
+"""Kinds whose first number counts requests."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Arrivals:
     kind
         One of `ARRIVALS`.
     numbers
-        The numbers that belong to it: a rate, or requests per batch and seconds between batches.
+        The numbers that belong to it: a rate, requests per batch and seconds between batches, or
+        requests in flight.
     """
 
     kind: str
@@ -62,7 +67,7 @@ class Arrivals:
             raise InputError(f"arrivals = {text!r} needs rate, or {kind}:RATE")
         if kind in ARRIVALS and len(numbers) == ARRIVALS[kind].count(":"):
             found = tuple(map(_positive, numbers))
-            if None not in found and (kind != "batches" or numbers[0].isdecimal()):
+            if None not in found and (kind not in _COUNTS or numbers[0].isdecimal()):
                 return cls(kind, found)  # type: ignore[arg-type]  # None is not in it
         known = [kind + numbers for kind, numbers in ARRIVALS.items()]
         raise InputError(
@@ -110,7 +115,8 @@ class WorkloadOptions(Options):
     arrivals: str = parameter(
         "backlog",
         "backlog (all requests known in order, --waiting of them visible), recorded, "
-        "poisson:RATE (per second), or batches:N:S (N requests every S seconds).",
+        "poisson:RATE (per second), batches:N:S (N requests every S seconds), or closed:C (C in "
+        "flight; each that completes releases the next).",
         details="Or poisson-by-period:RATE (per period).",
     )
     rate: float | None = parameter(
@@ -138,6 +144,12 @@ class WorkloadOptions(Options):
     def backlog(self) -> int | None:
         """Visible requests of a backlog; None where time releases requests."""
         return self.waiting if self.arrivals == "backlog" else None
+
+    @property
+    def in_flight(self) -> int | None:
+        """Requests in flight of a closed loop; None where something else releases requests."""
+        arrivals = Arrivals.of(self.arrivals, self.rate)
+        return int(arrivals.numbers[0]) if arrivals.kind == "closed" else None
 
 
 @options("trace", "Reading")

@@ -30,13 +30,13 @@ def route_fcfs(
 
     Under KV limits the policy chooses among the workers with a free slot and room for the KV tokens
     that the earliest request needs in its first iteration. If there is none, no later request
-    overtakes it: admission stops. Returns the number of pairs: 0 if
-    `policy` is None.
+    overtakes it: admission stops. On arrival every worker's queue has room. Returns the number of
+    pairs: 0 if `policy` is None.
     """
     if policy is None:
         return 0
     workers = len(view.free_slots)
-    limited = len(view.kv_free_tokens) > 0
+    limited = len(view.kv_free_tokens) > 0 and len(view.queued_requests) == 0
     free = np.empty(workers, np.int64)
     kv_free = np.empty(workers, np.int64)
     open_slots = np.empty(workers, np.int64) if limited else free

@@ -42,6 +42,21 @@ class BalanceParameters(NamedTuple):
     search_totals: bool | None
 
 
+class ImbalanceParameters(NamedTuple):
+    """Options of least-imbalance.
+
+    Attributes
+    ----------
+    offset_weights
+        gamma^h for h = 0..H, shape (H+1,), float64.
+    growing
+        1 if candidates grow by a token per offset, 0 if frozen.
+    """
+
+    offset_weights: npt.NDArray[np.float64]
+    growing: int
+
+
 class PolicyParameters(NamedTuple):
     """A compiled policy with its options, as compiled code takes them.
 
@@ -50,13 +65,22 @@ class PolicyParameters(NamedTuple):
     Attributes
     ----------
     fcfs
-        Which of the FCFS policies above it is; None for BR-0 and BR-H.
+        Which of the FCFS policies above it is; None for others.
     random_ties
         Whether ties between workers are broken at random rather than by index.
     balance
-        Options of BR-0 and BR-H; None for FCFS policies.
+        Options of BR-0 and BR-H; None for others.
+    imbalance
+        Options of least-imbalance; None for others.
     """
 
     fcfs: int | None
     random_ties: bool
-    balance: BalanceParameters | None
+    balance: BalanceParameters | None = None
+    imbalance: ImbalanceParameters | None = None
+
+    @property
+    def offset_weights(self) -> npt.NDArray[np.float64] | None:
+        """Weights of the offsets it weighs loads at; None where it looks at no loads ahead."""
+        weighed = self.balance or self.imbalance
+        return None if weighed is None else weighed.offset_weights

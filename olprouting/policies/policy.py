@@ -116,8 +116,8 @@ class CompiledPolicy:
     @property
     def horizon(self) -> int:
         """Lookahead H, from the number of offset weights; 0 for FCFS policies."""
-        balance = self.parameters.balance
-        return 0 if balance is None else len(balance.offset_weights) - 1
+        weights = self.parameters.offset_weights
+        return 0 if weights is None else len(weights) - 1
 
     @property
     def maximal(self) -> bool:
@@ -126,8 +126,8 @@ class CompiledPolicy:
 
     @property
     def respects_kv(self) -> bool:
-        """Whether it is an FCFS policy; BR weighs loads alone."""
-        return self.parameters.balance is None
+        """Whether it looks at the KV tokens that workers have free; others weigh loads alone."""
+        return self.parameters.offset_weights is None
 
     @property
     def needs_residents(self) -> bool:

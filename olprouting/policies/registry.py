@@ -38,7 +38,7 @@ _FCFS = {
     "least-load": parameters.LEAST_LOAD,
 }
 _PERIOD_POLICIES = ("bid-price", "prices-0", "bid-price-exact", "lp-rounding", "period-integer")
-_BUILT_IN = (*_FCFS, "br0", "brh", "exact", *_PERIOD_POLICIES)
+_BUILT_IN = (*_FCFS, "least-imbalance", "br0", "brh", "exact", *_PERIOD_POLICIES)
 _REGISTERED: dict[str, Factory] = {}
 
 
@@ -109,12 +109,14 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     whole("workers", workers, 1)
     if name in _FCFS:
         return CompiledPolicy(
-            name, parameters.PolicyParameters(_FCFS[name], options.ties == "random", balance=None)
+            name, parameters.PolicyParameters(_FCFS[name], options.ties == "random")
         )
+    if name == "least-imbalance":
+        return CompiledPolicy(name, _imbalance_parameters(options))
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
         return CompiledPolicy(name, _balance_parameters(options, workers, np.ones(1), 0))
     if name == "brh":
-        weights = options.gamma ** np.arange(options.horizon + 1, dtype=np.float64)
+        weights = _discounts(options)
         growing = int(options.br_growth == "growing")
         return CompiledPolicy(name, _balance_parameters(options, options.beta, weights, growing))
     if name == "exact":
@@ -164,6 +166,21 @@ def _period_policy(name: str, options: PolicyOptions) -> Policy:
         formulation="lp" if name == "lp-rounding" else "integer",
         solver=options.solver,
         solve_options=solve_options,
+    )
+
+
+def _discounts(options: PolicyOptions) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return gamma^h for h = 0..H."""
+    return options.gamma ** np.arange(options.horizon + 1, dtype=np.float64)
+
+
+def _imbalance_parameters(options: PolicyOptions) -> parameters.PolicyParameters:
+    return parameters.PolicyParameters(
+        fcfs=None,
+        random_ties=options.ties == "random",
+        imbalance=parameters.ImbalanceParameters(
+            _discounts(options), int(options.growth == "growing")
+        ),
     )
 
 

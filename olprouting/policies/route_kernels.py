@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from olprouting.compiling import Ints, compiled
 from olprouting.policies.balance_route_kernels import route_balance
 from olprouting.policies.fcfs_kernels import route_fcfs
+from olprouting.policies.imbalance_kernels import route_least_imbalance
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,5 +34,8 @@ def route_compiled(
     )
     admitted += route_balance(
         parameters.balance, parameters.random_ties, view, rng, position, worker
+    )
+    admitted += route_least_imbalance(
+        parameters.imbalance, parameters.random_ties, view, rng, position, worker
     )
     return int(admitted)

@@ -87,6 +87,17 @@ def details(metrics: Metrics) -> list[Table]:
         tables.append(
             _quantiles("Waiting, periods per request", rows, ",.1f", caption, detail=True)
         )
+    if metrics.queues is not None:
+        queues = metrics.queues
+        rows = {
+            "before it is sent": _seconds(queues.before_dispatch),
+            "in its worker's queue": _seconds(queues.after_dispatch),
+        }
+        caption = (
+            f"in queues: {queues.mean_queued_requests:,.2f} requests, mean over iterations; "
+            f"{queues.mean_stranded_slots:,.2f} slots that they could fill are free elsewhere"
+        )
+        tables.append(_quantiles("Dispatch on arrival, seconds per request", rows, ".3f", caption))
     if metrics.kv is not None:
         kv = metrics.kv
         lines = [

@@ -12,6 +12,7 @@ from olprouting.options import (
     BidPriceOptions,
     ClockOptions,
     ClusterOptions,
+    DispatchOptions,
     ForecastOptions,
     GapOptions,
     KvOptions,
@@ -49,8 +50,8 @@ _OF_ALL_KINDS: Final[tuple[type[Options], ...]] = (
     *(PolicyOptions, PeriodOptions, BidPriceOptions),
 )
 MEASURED_WITH: Final[Mapping[Kind, tuple[type[Options], ...]]] = {
-    Kind.SIMULATE: (ProjectionOptions, ClockOptions, RunOptions),
-    Kind.GAPS: (ProjectionOptions, GapOptions),
+    Kind.SIMULATE: (ProjectionOptions, ClockOptions, DispatchOptions, RunOptions),
+    Kind.GAPS: (ProjectionOptions, DispatchOptions, GapOptions),
     Kind.PRICES: (ClockOptions, PriceReportOptions),
 }
 """Options whose parameters are arguments of the function that measures."""

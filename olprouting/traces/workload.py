@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -35,11 +35,26 @@ LAWS: Final = {"ratio": 3, "geometric": 2}
 
 
 class Workload(NamedTuple):
-    """What is run, what went before it, and how many requests of a backlog are visible."""
+    """What is run, and what went before it.
+
+    Attributes
+    ----------
+    trace, history
+        The requests, and those before them.
+    backlog, in_flight
+        Visible requests of a backlog, and requests in flight of a closed loop; None where something
+        else releases requests.
+    """
 
     trace: Trace
     history: Trace | None
     backlog: int | None
+    in_flight: int | None
+
+    @property
+    def release(self) -> dict[str, Any]:
+        """Arguments of `simulate` that say what releases the requests, if not time."""
+        return {"backlog": self.backlog, "in_flight": self.in_flight}
 
 
 def load_workload(
@@ -70,7 +85,8 @@ def load_workload(
     trace, history = _requests(options, seed, read), None
     if options.history:
         history, trace = split_history(trace, options.history)
-    return Workload(_released(trace, options, seed, period_s), history, options.backlog)
+    released = _released(trace, options, seed, period_s)
+    return Workload(released, history, options.backlog, options.in_flight)
 
 
 def check_source(options: WorkloadOptions) -> None:

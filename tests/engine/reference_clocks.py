@@ -43,6 +43,7 @@ class Referee:
         max_output_tokens=None,
         age_offset=None,
         backlog=None,
+        in_flight=None,
         periods=None,
         max_idle_iterations=10_000,
         spread=None,
@@ -52,7 +53,8 @@ class Referee:
         self.barrier, self.prefill = clock == "barrier", int(batching == "mixed")
         self.mode, self.block_tokens = mode, block_tokens
         self.offset = 1 - self.prefill if age_offset is None else age_offset
-        self.backlog, self.periods, self.max_idle = backlog, periods, max_idle_iterations
+        self.backlog, self.in_flight = backlog, in_flight
+        self.periods, self.max_idle = periods, max_idle_iterations
         self.rng = np.random.default_rng(seed)
         decode = trace.decode_tokens.tolist()
         forecast = decode if spread is None else noisy_lengths(decode, spread, self.rng)
@@ -119,7 +121,7 @@ class Referee:
             self.releases()
             nobody = not any(self.residents)
             if self.k > (self.periods or math.inf) or (
-                nobody and (not self.waiting or self.stalled >= self.max_idle)
+                nobody and (not self.somebody_waits() or self.stalled >= self.max_idle)
             ):
                 break
             self.decide()
@@ -137,9 +139,14 @@ class Referee:
     def releases(self):
         while True:
             before = len(self.coming)
-            stuck = not any(self.residents) and (not self.waiting or self.stalled >= self.max_idle)
+            stuck = not any(self.residents) and (
+                not self.somebody_waits() or self.stalled >= self.max_idle
+            )
             if self.backlog is not None:
                 while self.coming and len(self.waiting) < self.backlog:
+                    self.release()
+            elif self.in_flight is not None:
+                while self.coming and self.there() < self.in_flight:
                     self.release()
             elif self.trace.release_iteration is not None:
                 due = self.trace.release_iteration
@@ -173,6 +180,19 @@ class Referee:
         request["asks"] = self.charged(request, 0)
         self.waiting.append(request)
         self.stalled = 0
+
+    def somebody_waits(self):
+        return bool(self.waiting)
+
+    def there(self):
+        """Requests released, neither finished nor rejected."""
+        released = len(self.requests) - len(self.coming)
+        return released - self.rejected - sum(r["finish"] > 0 for r in self.requests)
+
+    @property
+    def by_time(self):
+        given = self.backlog, self.in_flight, self.trace.release_iteration
+        return all(release is None for release in given)
 
     def decide(self):
         free = [
@@ -218,17 +238,21 @@ class Referee:
                 request["asks"] = self.charged(request, request["age"])
                 request |= {"before": request["generated"], "worker": -1, "admission": -1}
                 request["preemptions"] += 1
-                self.waiting.insert(0, request)
+                self.queue_of(g).insert(0, request)
                 self.stalled = -1  # an idle iteration after this is nobody's choice
                 sent_back = any_worker = True
             self.preempting += sent_back and not self.barrier
         self.preempting += any_worker and self.barrier
 
+    def queue_of(self, g):
+        """Where a request preempted on worker g goes."""
+        return self.waiting
+
     def pass_idle(self):
         self.idle += 1
         self.stalled += 1
         until_s = self.clock_s + self.cluster.step_time.fixed_s
-        if not self.barrier and self.backlog is None and self.trace.release_iteration is None:
+        if not self.barrier and self.by_time:
             until_s = min([until_s] + [self.trace.arrival_s[r["row"]] for r in self.coming[:1]])
         self.clock_s = until_s
 
@@ -255,14 +279,16 @@ class Referee:
                     + times.per_slot_s * len(self.residents[g])
                 )
         events = [end for end in self.ends_s if end is not None]
-        by_time = self.backlog is None and self.trace.release_iteration is None
-        if by_time and self.coming and None in self.ends_s:
+        if self.by_time and self.coming and self.wakes_at_arrivals():
             events.append(self.trace.arrival_s[self.coming[0]["row"]])
         self.clock_s = min(events)
         for g in self.workers:
             if self.ends_s[g] == self.clock_s:
                 self.steps += 1
                 self.finish_step(g)
+
+    def wakes_at_arrivals(self):
+        return None in self.ends_s
 
     def finish_step(self, g):
         self.ends_s[g] = None

@@ -48,6 +48,21 @@ def report(trace, cluster):
     return measure_gaps(trace, cluster, **ASKED)
 
 
+def test_decisions_on_arrival_are_judged_by_what_workers_have_been_given(trace, cluster):
+    """Catches an optimum that forgets queues: least-load would seem to lose by it.
+
+    Least-load leaves the least imbalance at H = 0 where one request comes, however long the queues
+    are; JSQ does not.
+    """
+    asked = ASKED | {"policies": ("jsq", "least-load"), "backlog": None, "judged_by": "myopic"}
+    report = measure_gaps(trace, cluster, in_flight=24, dispatch="arrival", **asked)
+    lost = {"jsq": 0.0, "least-load": 0.0}
+    for one in report.records:
+        lost[one.policy] += one.gap_tokens if one.waiting == 1 else 0
+    assert report.heading().endswith("24 in flight, dispatched on arrival, 3 workers x 6 slots")
+    assert lost["least-load"] == 0 < lost["jsq"]
+
+
 def test_a_sample_is_uniform_in_size_ordered_and_of_the_run_itself(trace, cluster):
     policy = make_policy("br0", 3, OPTIONS)
     everything = sample_run(trace, cluster, policy, sample_size=None, backlog=6)

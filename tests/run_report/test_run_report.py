@@ -17,9 +17,8 @@ def run(policy="jsq", clock="barrier", **options):
     rng = np.random.default_rng(0)
     trace = olp.Trace(prompt_tokens=rng.integers(1, 50, 30), decode_tokens=rng.integers(1, 9, 30))
     cluster = olp.Cluster([3, 2])
-    return olp.simulate(
-        trace, cluster, olp.make_policy(policy, workers=2), backlog=30, clock=clock, **options
-    )
+    options = {"backlog": 30, "clock": clock} | options
+    return olp.simulate(trace, cluster, olp.make_policy(policy, workers=2), **options)
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +33,17 @@ def test_every_metric_is_in_the_document(report):
         assert document[name] == value
     assert document["policy"] == "jsq"
     assert document["schema"] == "olprouting/run/1"
+
+
+def test_queues_of_workers_have_a_table_where_there_are_any(report):
+    """Catches a split of waiting that nobody sees, or one of a central queue."""
+    title = "Dispatch on arrival, seconds per request"
+    assert title not in [table.title for table in report.tables()]
+    result = run(backlog=None, in_flight=9, dispatch="arrival")
+    (table,) = (one for one in RunReport(result=result).tables() if one.title == title)
+    after = result.metrics.queues.after_dispatch
+    assert table.columns["mean"] == ["0.000", f"{after.mean_s:.3f}"]
+    assert after.mean_s > 0
 
 
 def test_tables_say_what_the_metrics_say(report):
