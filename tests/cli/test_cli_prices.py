@@ -55,9 +55,7 @@ _TABLES = ("runs", "requests", "periods", "prices", "convergence")
 
 
 def test_json_is_all_that_stands_on_stdout():
-    done = run(
-        *TINY, "--policies", "lp-rounding", "--weights", "1/135,1/400,1/400,1,1,1", "--json"
-    )
+    done = run(*TINY, "--policies", "lp-rounding", "--weights", "1/135,1/400,1/400,1,1,1", "--json")
     document = json.loads(done.stdout)
     assert [row["policy"] for row in document["runs"]] == ["bid-price", "prices-0", "lp-rounding"]
     assert document["settings"]["kv_tokens"] == [9000, 9000]
