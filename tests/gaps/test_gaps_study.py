@@ -215,7 +215,7 @@ def test_written_tables_say_what_the_report_says(report, tmp_path):
 
 def test_what_was_solved_before_ctrl_c_is_kept(trace, cluster):
     def stop_at_third(what: str, done: int, total: int) -> None:
-        if what == "solving, H = 5" and done == 3:
+        if what == "solve: H = 5" and done == 3:
             raise KeyboardInterrupt
 
     report = measure_gaps(
