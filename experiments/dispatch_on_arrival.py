@@ -55,6 +55,8 @@ class Setting:
         for that.
     signal_delay
         Age of the counts and loads that policies see, in iterations.
+    kv_tokens
+        KV tokens per worker; None for no limit.
     warm_up, iterations
         Iterations before those measured, and both together.
     requests
@@ -68,6 +70,7 @@ class Setting:
     in_flight: int
     per_period: float | None = None
     signal_delay: int = 0
+    kv_tokens: int | None = None
     warm_up: int = 3000
     iterations: int = 12_000
     requests: int = 8000
@@ -133,11 +136,18 @@ def runs(setting: Setting, draw: Any, seeds: int) -> Iterator[dict[str, Any]]:
                     "dispatch": dispatch,
                     "policy": name,
                     "seed": seed,
-                } | measured(setting, trace, name, seed, dispatch=dispatch, **released)
+                } | measured(
+                    setting, trace, policy_of(name, setting), seed, dispatch=dispatch, **released
+                )
+
+
+def policy_of(name: str, setting: Setting) -> olp.Policy:
+    """Return the policy of that name, with the lookahead of this experiment."""
+    return olp.make_policy(name, setting.workers, LOOKAHEAD)
 
 
 def measured(
-    setting: Setting, trace: olp.Trace, name: str, seed: int, **options: Any
+    setting: Setting, trace: olp.Trace, policy: olp.Policy, seed: int, **options: Any
 ) -> dict[str, float]:
     """Run a policy and return what it achieved after the warm-up.
 
@@ -148,8 +158,8 @@ def measured(
     """
     run = olp.simulate(
         trace,
-        olp.Cluster.homogeneous(setting.workers, setting.slots),
-        olp.make_policy(name, setting.workers, LOOKAHEAD),
+        olp.Cluster.homogeneous(setting.workers, setting.slots, kv_tokens=setting.kv_tokens),
+        policy,
         seed=seed,
         series_every=1,
         max_iterations=setting.iterations,

@@ -134,6 +134,12 @@ class CompiledPolicy:
         """False."""
         return False
 
+    @property
+    def needs_kv_limits(self) -> bool:
+        """Whether it weighs shares of the KV tokens that workers have."""
+        weights = self.parameters.load_weights
+        return weights is not None and weights.relative
+
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs that the policy chooses."""
         position, worker = self.route_arrays(view, rng)

@@ -8,6 +8,7 @@ from olprouting.compiling import Ints, compiled
 from olprouting.policies.balance_route_kernels import route_balance
 from olprouting.policies.fcfs_kernels import route_fcfs
 from olprouting.policies.imbalance_kernels import route_least_imbalance
+from olprouting.policies.weighted_load_kernels import route_weighted_load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,5 +38,8 @@ def route_compiled(
     )
     admitted += route_least_imbalance(
         parameters.imbalance, parameters.random_ties, view, rng, position, worker
+    )
+    admitted += route_weighted_load(
+        parameters.load_weights, parameters.random_ties, view, rng, position, worker
     )
     return int(admitted)

@@ -22,7 +22,10 @@ from olprouting.forecasts import NoisyOracle, Oracle
 from olprouting.instances import Cluster, StepTime, Trace
 from olprouting.policies import PolicyOptions, make_policy
 
-COUNTING = ("random", "round-robin", "power-of-two", "jsq", "least-load", "least-imbalance")
+COUNTING = (
+    "random", "round-robin", "power-of-two", "jsq", "least-load", "vllm", "dynamo",
+    "least-imbalance",
+)  # fmt: skip
 BY_INDEX = PolicyOptions(ties="index", horizon=0)
 
 
