@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     import olprouting as olp
 
-ROUTERS = ("vllm", "dynamo", "llm-d")
+ROUTERS = ("vllm", "sglang", "llm-d", "dynamo")
 BESIDE = ("random", "jsq", "least-load", "least-imbalance")
 SCALES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 TOKENS_PER_REQUEST = 4000.0
@@ -40,7 +40,7 @@ FORMS = {
         for q, r, t in product((0.0, 0.25, 1.0, 4.0), (0.0, 0.25, 1.0), (0.0, 0.5, 1.0, 2.0))
     ],
 }
-"""Forms of a score, with the weights to choose from; the first three are those of `ROUTERS`."""
+"""Forms of a score with weights to choose from; first those of vllm, dynamo and llm-d."""
 
 
 def settings(name: str) -> Iterator[Setting]:

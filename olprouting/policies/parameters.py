@@ -78,6 +78,20 @@ class LoadWeights(NamedTuple):
     relative: bool = False
 
 
+class BalanceThresholds(NamedTuple):
+    """When SGLang's router goes by requests rather than by what it has sent where.
+
+    Attributes
+    ----------
+    absolute, relative
+        It does if the busiest worker has more than `absolute` requests over the idlest, and more
+        than `relative` times as many.
+    """
+
+    absolute: int
+    relative: float
+
+
 class PolicyParameters(NamedTuple):
     """A compiled policy with its options, as compiled code takes them.
 
@@ -95,6 +109,8 @@ class PolicyParameters(NamedTuple):
         Options of least-imbalance; None for others.
     load_weights
         Weights of a policy that takes the least weighted load; None for others.
+    thresholds
+        Thresholds of sglang; None for others.
     """
 
     fcfs: int | None
@@ -102,6 +118,7 @@ class PolicyParameters(NamedTuple):
     balance: BalanceParameters | None = None
     imbalance: ImbalanceParameters | None = None
     load_weights: LoadWeights | None = None
+    thresholds: BalanceThresholds | None = None
 
     @property
     def offset_weights(self) -> npt.NDArray[np.float64] | None:

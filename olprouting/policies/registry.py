@@ -42,10 +42,22 @@ _ROUTERS = {
     "llm-d": parameters.LoadWeights(2, 0, 0, 2, relative=True),
     "dynamo": parameters.LoadWeights(0, 0, 2, 1),
 }
-"""What routers that people run look at; see docs/where-requests-wait.md."""
+"""Load terms of routers that people run; docs/where-requests-wait.md says where they are from."""
+
+_SGLANG = parameters.BalanceThresholds(absolute=64, relative=1.5)
+"""Defaults of SGLang's gateway."""
 
 _PERIOD_POLICIES = ("bid-price", "prices-0", "bid-price-exact", "lp-rounding", "period-integer")
-_BUILT_IN = (*_FCFS, *_ROUTERS, "least-imbalance", "br0", "brh", "exact", *_PERIOD_POLICIES)
+_BUILT_IN = (
+    *_FCFS,
+    *_ROUTERS,
+    "sglang",
+    "least-imbalance",
+    "br0",
+    "brh",
+    "exact",
+    *_PERIOD_POLICIES,
+)
 _REGISTERED: dict[str, Factory] = {}
 
 
@@ -120,6 +132,12 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
         )
     if name in _ROUTERS:
         return weighted_load_policy(name, _ROUTERS[name], options)
+    if name == "sglang":
+        return CompiledPolicy(
+            name,
+            parameters.PolicyParameters(None, options.ties == "random", thresholds=_SGLANG),
+            np.zeros(workers, np.int64),
+        )
     if name == "least-imbalance":
         return CompiledPolicy(name, _imbalance_parameters(options))
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G

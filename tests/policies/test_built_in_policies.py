@@ -18,6 +18,7 @@ POLICIES = (
     "least-load",
     "vllm",
     "dynamo",
+    "sglang",
     "least-imbalance",
     "br0",
     "brh",
@@ -87,7 +88,8 @@ def test_no_policy_beats_the_enumeration(name, view) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["random", "round-robin", "power-of-two", "jsq", "least-load", "vllm", "dynamo"]
+    "name",
+    ["random", "round-robin", "power-of-two", "jsq", "least-load", "vllm", "dynamo", "sglang"],
 )
 @settings(max_examples=40, deadline=None)
 @given(view=views())
@@ -176,8 +178,34 @@ def test_routers_that_people_run_go_by_their_own_terms(data) -> None:
         assert pairs == list(enumerate(least_weighted(view, score))), name
 
 
-def test_the_round_robin_pointer_survives_iterations() -> None:
-    """Catches a pointer that starts over with every decision."""
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_sglang_goes_by_its_record_unless_counts_differ_much(data) -> None:
+    """Catches a record that forgets earlier decisions, and thresholds that are joined by "or"."""
+    workers = data.draw(st.integers(1, 4))
+    policy = make_policy("sglang", workers, PolicyOptions(ties="index"))
+    record = [0] * workers
+    for _ in range(3):
+        counts = data.draw(st.lists(st.integers(0, 200), min_size=workers, max_size=workers))
+        sizes = data.draw(st.lists(st.integers(1, 9), max_size=5))
+        view = View(
+            np.zeros((workers, 1)), np.array(counts), np.full(workers, len(sizes)),
+            np.array(sizes, dtype=np.int64), np.arange(len(sizes)), len(sizes), 1,
+        )  # fmt: skip
+        expected = []
+        for size in sizes:
+            apart = max(counts) - min(counts) > 64 and max(counts) > 1.5 * min(counts)
+            measure = counts if apart else record
+            chosen = measure.index(min(measure))
+            counts[chosen] += 1
+            record[chosen] += size
+            expected.append(chosen)
+        pairs = policy.route(view, np.random.default_rng(0))
+        assert pairs == list(enumerate(expected))
+
+
+def test_round_robin_goes_on_where_it_was() -> None:
+    """Catches a next worker that starts over with every decision."""
     policy = make_policy("round-robin", 3)
     chosen = [policy.route(one_waiting([0, 0, 0]), np.random.default_rng(0))[0][1] for _ in "12345"]
     assert chosen == [0, 1, 2, 0, 1]
