@@ -79,6 +79,22 @@ def t_interval(values: Floats, level: float = LEVEL) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+def total_interval(values: Floats, blocks: int, level: float = LEVEL) -> Interval:
+    """Return the sum of values in time order, with Student's t interval over blocks of them.
+
+    Parameters
+    ----------
+    values
+        Shape (n,). For a difference of two policies: the differences of their pairs.
+    blocks
+        Of consecutive values, >= 1: longer than what makes neighbours alike, and enough for t.
+    level
+        In (0, 1).
+    """
+    sums = block_sums(values, blocks)
+    return Interval(*(len(sums) * np.array(t_interval(sums, level))))
+
+
 def bootstrap_interval(
     statistic: Callable[..., Floats], *columns: Floats, level: float = LEVEL, seed: int = 0
 ) -> Interval:

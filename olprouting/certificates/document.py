@@ -2,10 +2,10 @@
 
 A document of schema ``olprouting/certificate/1`` holds ``instance`` (a decision or a period),
 ``instance_sha256`` (of the instance, however it is spaced), ``result`` (any backend's), and for
-decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof. What a policy
-chose for a decision, and its gap, may stand beside as ``choice`` (see `verify_decision`). Documents
-of schemas ``olprouting/hindsight/1`` and ``olprouting/hindsight-imbalance/1`` hold their problem,
-``problem_sha256``, and what proves their bound, anyway.
+decisions ``proof`` (see `decision_bounds`); the prices of a period are its proof. What policies
+chose for a decision, and their gaps, may stand beside as ``choices`` (see `verify_decision`).
+Documents of schemas ``olprouting/hindsight/1`` and ``olprouting/hindsight-imbalance/1`` hold their
+problem, ``problem_sha256``, and what proves their bound, anyway.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from olprouting.certificates.imbalance_value import IMBALANCE_PROBLEM
 from olprouting.certificates.period_value import PERIOD
 from olprouting.certificates.reading import fields, in_doubles, read, read_exact, shown, text
 from olprouting.certificates.verification import DoesNotHoldError
-from olprouting.certificates.verify_decision import CHOICE, proof_of, verify_decision
+from olprouting.certificates.verify_decision import CHOICES, proof_of, verify_decision
 from olprouting.certificates.verify_decision import RESULT as DECISION_RESULT
 from olprouting.certificates.verify_hindsight import HINDSIGHT, verify_hindsight
 from olprouting.certificates.verify_hindsight import SCHEMA as HINDSIGHT_SCHEMA
@@ -49,7 +49,7 @@ _CERTIFICATES = {
             "result": DECISION_RESULT,
             "proof": proof_of,
         },
-        {"choice": CHOICE},
+        {"choices": CHOICES},
     ),
     _PERIOD: fields(
         {"schema": text, "instance_sha256": text, "instance": PERIOD, "result": PERIOD_RESULT}
@@ -166,7 +166,7 @@ def _verify_certificate(
             raise DoesNotHoldError("instance: the certificate is for another one")
     if kind == _DECISION:
         return verify_decision(
-            given["instance"], given["result"], given["proof"], given.get("choice")
+            given["instance"], given["result"], given["proof"], given.get("choices", ())
         )
     return verify_period(given["instance"], given["result"])
 

@@ -1,9 +1,9 @@
 """Certificates of many decisions in one file, one a line (JSON Lines).
 
 The last line lists the others as they were written, so that none can be lost: a document of schema
-``olprouting/certificates/1`` holds ``lines``, for each line before it the ``policy`` and
-``iteration`` of its choice, and the ``sha256`` of its text. It guards against loss and mishap, not
-against a forger, who could write another.
+``olprouting/certificates/1`` holds ``lines``, for each line before it the ``policies`` whose
+choices it holds, their ``iteration``, and the ``sha256`` of its text. It guards against loss and
+mishap, not against a forger, who could write another.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from olprouting.instances import Decision, DecisionResult
     from olprouting.progress import OnProgress
 
-    Solved = tuple[Decision, DecisionResult, dict[str, Any]]
+    Solved = tuple[Decision, DecisionResult, Sequence[dict[str, Any]]]
 
 SCHEMA = "olprouting/certificates/1"
 
@@ -36,7 +36,9 @@ LISTING = "its last line, which lists the others: some of them may be missing to
 _FIELDS = r.fields(
     {
         "schema": r.text,
-        "lines": r.list_of(r.fields({"policy": r.name, "iteration": r.whole, "sha256": r.text})),
+        "lines": r.list_of(
+            r.fields({"policies": r.list_of(r.name), "iteration": r.whole, "sha256": r.text})
+        ),
     }
 )
 
@@ -101,27 +103,23 @@ def write_certificates(
 ) -> None:
     """Write the certificate of each decision, as soon as its proof is found; that may take long.
 
-    Choices of several policies at one decision are to follow each other: it is proven once.
     After Ctrl-C the file holds, and lists, those that were finished.
 
     Parameters
     ----------
     solved
-        Each decision with its result, and what a policy chose (see `choice`):
-        ``[(one.decision, one.result, one.choice()) for one in report.judged]`` of a gap report.
+        Each decision with its result, and what policies chose (`verify_decision`), at least one:
+        `GapReport.solved` of a gap report.
     path
         Where to; the suffix should be ``.jsonl``, by which `olprouting verify` knows such files.
     on_progress
         Called with ("prove", decisions done, decisions in all).
     """
     with path.open("w+", encoding="utf-8") as file:
-        proven: DecisionResult | None = None
-        document: dict[str, Any] = {}
         try:
-            for done, (decision, result, choice) in enumerate(solved, start=1):
-                if result is not proven:
-                    document, proven = certificate(decision, result), result
-                file.write(json.dumps(document | {"choice": choice}) + "\n")
+            for done, (decision, result, choices) in enumerate(solved, start=1):
+                document = certificate(decision, result) | {"choices": list(choices)}
+                file.write(json.dumps(document) + "\n")
                 if on_progress is not None:
                     on_progress("prove", done, len(solved))
         finally:
@@ -168,18 +166,10 @@ def verify_lines(
 
 
 def listing(lines: Sequence[str]) -> dict[str, Any]:
-    """Return the document that lists the lines, each a certificate with a choice."""
-    choices = [json.loads(line)["choice"] for line in lines]
+    """Return the document that lists the lines, each a certificate with choices."""
     return {
         "schema": SCHEMA,
-        "lines": [
-            {
-                "policy": choice["policy"],
-                "iteration": choice["iteration"],
-                "sha256": _sha256(line),
-            }
-            for line, choice in zip(lines, choices, strict=True)
-        ],
+        "lines": [_choices(json.loads(line)) | {"sha256": _sha256(line)} for line in lines],
     }
 
 
@@ -217,7 +207,7 @@ def compare_with_listing(
     place = {entry["sha256"]: old for old, entry in enumerate(entries)}
     if len(place) < len(entries):
         raise InputError(f"{where}: a line is listed twice")
-    names = [f"{entry['policy']}, iteration {entry['iteration']}" for entry in entries]
+    names = [_said(entry) for entry in entries]
     there = [_sha256(line) for line in lines]
     absent = set(place.values()) - {place.get(sha256) for sha256 in there}
     differences: dict[int, str] = {}
@@ -239,12 +229,24 @@ def compare_with_listing(
 
 
 def _named(line: str) -> str | None:
-    """Return whose choice a line holds, or None where it is no certificate: its own check says."""
+    """Return whose choices a line holds, or None where it is no certificate: its own check says."""
     try:
-        choice = read_exact(line, "line")["choice"]
-        return f"{choice['policy']}, iteration {choice['iteration']}"
-    except (InputError, KeyError, TypeError):
+        return _said(_choices(read_exact(line, "line")))
+    except (InputError, IndexError, KeyError, TypeError):
         return None
+
+
+def _choices(document: dict[str, Any]) -> dict[str, Any]:
+    """Return of a certificate what its entry in the listing has, beside its text's SHA-256."""
+    choices = document["choices"]
+    return {
+        "policies": [choice["policy"] for choice in choices],
+        "iteration": choices[0]["iteration"],
+    }
+
+
+def _said(entry: dict[str, Any]) -> str:
+    return f"{', '.join(entry['policies'])}, iteration {entry['iteration']}"
 
 
 def _sha256(line: str) -> str:

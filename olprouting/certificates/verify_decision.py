@@ -1,9 +1,9 @@
 """Checking a solved decision: the value of its assignment, and what proves its bound.
 
-What a policy chose for the decision may stand beside its optimum. ``choice`` of a certificate names
-``policy`` and ``iteration`` and holds the ``assignment``, its ``value_tokens`` and ``gap_tokens``:
-the value less that of the result where that is proven, else less the bound (`olprouting.gaps`). The
-solver starts from the choice, so that none is better than the result.
+What policies chose for the decision may stand beside its optimum. Each of a certificate's
+``choices`` names ``policy`` and ``iteration`` and holds the ``assignment``, its ``value_tokens``
+and ``gap_tokens``: the value less that of the result where that is proven, else less the bound
+(`olprouting.gaps`). The solver starts from the best of them: none is better than the result.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ from olprouting.certificates.verification import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from olprouting.certificates.decision_value import ExactDecision, Pairs
     from olprouting.certificates.reading import Number, Reader
 
@@ -49,7 +51,7 @@ ABOUT_THE_RUN = (
     "message",
 )  # fmt: skip
 
-ABOUT_THE_CHOICE = ("choice.policy", "choice.iteration")
+ABOUT_CHOICES = ("choices.policy", "choices.iteration")
 
 PROOFS = {
     "zero": "no imbalance is negative",
@@ -155,20 +157,22 @@ RESULT = r.into(
 )
 """Reads a document of schema ``olprouting/solve-result/1``."""
 
-CHOICE = r.into(
-    Choice,
-    {
-        "policy": r.name,
-        "iteration": r.whole,
-        "assignment": _PAIRS,
-        "value_tokens": r.number,
-        "gap_tokens": r.number,
-    },
-    pairs="assignment",
-    value="value_tokens",
-    gap="gap_tokens",
+CHOICES = r.list_of(
+    r.into(
+        Choice,
+        {
+            "policy": r.name,
+            "iteration": r.whole,
+            "assignment": _PAIRS,
+            "value_tokens": r.number,
+            "gap_tokens": r.number,
+        },
+        pairs="assignment",
+        value="value_tokens",
+        gap="gap_tokens",
+    )
 )
-"""Reads a choice."""
+"""Reads choices."""
 
 
 def proof_of(value: Any) -> Proof:
@@ -181,16 +185,16 @@ def proof_of(value: Any) -> Proof:
 
 
 def verify_decision(
-    decision: ExactDecision, result: DecisionClaims, proof: Proof, choice: Choice | None
+    decision: ExactDecision, result: DecisionClaims, proof: Proof, choices: Sequence[Choice]
 ) -> Verification:
-    """Check a result of a decision, and what a policy chose beside it.
+    """Check a result of a decision, and what policies chose beside it.
 
     Parameters
     ----------
     decision, result, proof
         The decision, what is claimed of it, and what is to prove the bound.
-    choice
-        What a policy chose, or None.
+    choices
+        What policies chose.
 
     Raises
     ------
@@ -213,8 +217,8 @@ def verify_decision(
     if value is None and result.stop_reason == "optimal_within_gap":
         raise DoesNotHoldError("status: the solver is done, but there is no assignment")
     known = [] if result.pairs is None else [result.pairs]
-    if choice is not None:
-        check_choice(decision, choice, result)
+    for number, choice in enumerate(choices):
+        check_choice(decision, choice, result, f"choices[{number}]")
         known.append(choice.pairs)
     kind = proof.kind
     if bound is not None:
@@ -222,13 +226,13 @@ def verify_decision(
         proven, kind = strengthened(decision, (proven, kind), bound, known, cuts)
     resting = bound is not None and not reaches(proven, bound)
     rests = claims(result.stop_reason, "bound", "status", resting=resting)
-    if choice is not None and resting:
-        rests += ("choice.gap_tokens",)
+    if choices and resting:
+        rests += ("choices.gap_tokens",)
     words = PROOFS[kind]
     if resting:
         words += f"; {result.solver} claims {float(result.bound or 0)!r}"
     return Verification(
-        kind="decision" if choice is None else f"decision, and the gap of {choice.policy}",
+        kind=", ".join(["decision", *(f"the gap of {one.policy}" for one in choices)]),
         verdict=_verdict(value, bound, proven, resting=resting),
         value=None if value is None else said(value),
         bound=said(proven),
@@ -238,13 +242,15 @@ def verify_decision(
         about_the_run=(
             *ABOUT_THE_RUN,
             *reported(result.stop_reason),
-            *(() if choice is None else ABOUT_THE_CHOICE),
+            *(ABOUT_CHOICES if choices else ()),
         ),
     )
 
 
-def check_choice(decision: ExactDecision, choice: Choice, result: DecisionClaims) -> None:
-    """Check what a policy's choice is worth, and its gap to the result beside it.
+def check_choice(
+    decision: ExactDecision, choice: Choice, result: DecisionClaims, named: str
+) -> None:
+    """Check what a policy's choice, `named` so, is worth, and its gap to the result beside it.
 
     Raises
     ------
@@ -253,19 +259,19 @@ def check_choice(decision: ExactDecision, choice: Choice, result: DecisionClaims
     """
     value = value_of(decision, choice.pairs)
     if not same_double(choice.value, value):
-        raise DoesNotHoldError(f"choice: its assignment is worth {float(value)!r} tokens")
+        raise DoesNotHoldError(f"{named}: its assignment is worth {float(value)!r} tokens")
     reference = Fraction(result.bound or 0)  # no imbalance is negative
     if result.value is not None:
         best = Fraction(result.value)
         if value < best and not same_double(result.value, value):
             raise DoesNotHoldError(
-                f"choice: it is worth {float(value)!r} tokens, less than the result's "
+                f"{named}: it is worth {float(value)!r} tokens, less than the result's "
                 f"{float(best)!r}"
             )
         reference = best if best - reference <= TOLERANCE_TOKENS else reference
     whole_gap = value.denominator == reference.denominator == 1
     gap = value - reference
-    compare("choice.gap_tokens", choice.gap, gap, None if whole_gap else value)
+    compare(f"{named}.gap_tokens", choice.gap, gap, None if whole_gap else value)
 
 
 def _value(decision: ExactDecision, pairs: Pairs | None, claimed: Number | None) -> Fraction | None:

@@ -73,6 +73,7 @@ def gaps(
     out: OutOption = None,
     details: o.DetailsOption = False,
     as_json: o.JsonOption = False,
+    strict: o.StrictOption = False,
 ) -> None:
     """Run each policy on a trace, solve decisions exactly, and report imbalance and gaps.
 
@@ -113,7 +114,8 @@ def gaps(
     interrupted = report.interrupted or saving.interrupted
     if folder is not None and report.judged and not interrupted:
         _certify(saving, report, folder / CERTIFICATES)
-    saving.end(report.failures, interrupted=interrupted)
+    misleading = report.warnings() if strict else ()
+    saving.end(report.failures, interrupted=interrupted, misleading=misleading)
 
 
 def _certify(saving: Saving, report: GapReport, path: Path) -> None:
@@ -121,11 +123,9 @@ def _certify(saving: Saving, report: GapReport, path: Path) -> None:
     from olprouting.certificates import write_certificates
     from olprouting.cli.progress import progress_bar
 
-    solved = [(one.decision, one.result, one.choice()) for one in report.judged]
-
     def write() -> list[Path]:
         with replacing(path) as unfinished, progress_bar() as advance, saving.part():
-            write_certificates(solved, unfinished, advance)
+            write_certificates(report.solved(), unfinished, advance)
         return [path]
 
     saving.save(write, FOR_VERIFY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,7 @@ from olprouting.cli import options as o
 from olprouting.cli.command import command, option, take
 from olprouting.cli.hindsight_imbalance import least_imbalance
 from olprouting.cli.saving import Saving, own_folder
-from olprouting.cli.tables import show_report
+from olprouting.cli.tables import show_report, show_warnings
 from olprouting.errors import Failures, InputError, unknown_name
 from olprouting.options import (
     ClusterOptions,
@@ -23,6 +24,9 @@ from olprouting.options import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from olprouting.hindsight import HindsightResult
     from olprouting.hindsight.reward.report import RatedRun
     from olprouting.instances import Cluster, Trace
@@ -30,6 +34,9 @@ if TYPE_CHECKING:
 
 DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
 """Requests, workers and slots of every objective."""
+
+POLICIES = {"reward": "jsq,prices-0,bid-price", "imbalance": "jsq,br0"}
+"""Policies that run beside every objective's bound where none are named."""
 
 OF_THE_REWARD = ("weights", "t1", "t2", "kv_tokens", "periods", "gap")
 """Parameters that mean nothing for the imbalance."""
@@ -60,8 +67,8 @@ KvOption = Annotated[int, option(ClusterOptions, "kv_tokens", help="KV tokens pe
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
-        help="Comma-separated policies to run on the same trace: bid-price, jsq, br0, ...",
-        show_default=False,
+        help="Comma-separated policies to run on the same trace; none, if empty.",
+        show_default="jsq,prices-0,bid-price; imbalance: jsq,br0",
     ),
 ]
 Period = Annotated[
@@ -87,6 +94,7 @@ def hindsight(
     out: o.FolderOption = None,
     details: o.DetailsOption = False,
     as_json: o.JsonOption = False,
+    strict: o.StrictOption = False,
 ) -> None:
     """Bound what any router could have achieved on a trace, show a run close to it, rate policies.
 
@@ -102,7 +110,7 @@ def hindsight(
         for value, usual in zip(given, DEFAULTS[objective], strict=True)
     )
     workload = replace(workload, requests=requests)
-    names = o.names(policies)
+    names = o.names(POLICIES[objective] if policies is None else policies)
     if objective == "imbalance":
         _refuse_given(context, OF_THE_REWARD)
         from olprouting.instances import Cluster
@@ -116,6 +124,7 @@ def hindsight(
             folder=None if out is None else own_folder(context, out),
             details=details,
             as_json=as_json,
+            strict=strict,
         )
         return
     folder = None if out is None else own_folder(context, out)
@@ -151,22 +160,30 @@ def hindsight(
             saving.save(lambda: report.write(folder))
         interrupted = saving.interrupted or found.stop_reason == "interrupted"
         runs: list[RatedRun] = []
+        rewards = {}
         if not interrupted:
             try:
                 for name in names:
                     with failures.kept():
-                        runs.append(_rated(name, trace, cluster, options, found, seed, advance))
+                        run, rewards[name] = _rated(
+                            name, trace, cluster, options, found, seed, advance
+                        )
+                        runs.append(run)
             except KeyboardInterrupt:
                 interrupted = True
-        report = replace(report, runs=tuple(runs), failures=tuple(failures.messages))
+        report = replace(
+            report, runs=tuple(runs), rewards=rewards, failures=tuple(failures.messages)
+        )
         if folder is not None and runs:
             advance("write", 0, 1)
             saving.save(lambda: report.write(folder))
     if as_json:
         typer.echo(json.dumps(report.results()))
+        show_warnings(report)
     else:
         show_report(report, as_json=False, details=details)
-    saving.end(failures.messages, interrupted=interrupted)
+    misleading = report.warnings() if strict else ()
+    saving.end(failures.messages, interrupted=interrupted, misleading=misleading)
 
 
 def _settings(trace: Trace, cluster: Cluster, period: PeriodOptions, seed: int) -> dict[str, Any]:
@@ -202,14 +219,14 @@ def _rated(
     found: HindsightResult,
     seed: int,
     advance: OnProgress,
-) -> RatedRun:
-    """Run a policy; return its certified ratio and the reward of all its starts."""
+) -> tuple[RatedRun, npt.NDArray[np.float64]]:
+    """Run a policy; return its certified ratio, and what the start of each request counts."""
     from olprouting.engine import KvOptions, simulate
     from olprouting.hindsight import certified_ratio
     from olprouting.hindsight.reward.report import RatedRun
     from olprouting.instances.request_curves import Batching
     from olprouting.policies import make_policy
-    from olprouting.price_report import collected_reward
+    from olprouting.price_report.run_outcome import rewards_of
 
     run = simulate(
         trace,
@@ -223,5 +240,10 @@ def _rated(
     if run.interrupted:
         raise KeyboardInterrupt
     ratio = certified_ratio(run, found)
-    collected = collected_reward(run, options.period, Batching.DECODE)
-    return RatedRun(**asdict(ratio), reward_of_all_starts=collected)
+    rewards = rewards_of(run, options.period, Batching.DECODE)
+    rated = RatedRun(
+        **asdict(ratio),
+        reward_of_all_starts=math.fsum(rewards),
+        never_admitted=int(((run.admission_iteration < 0) & ~run.rejected).sum()),
+    )
+    return rated, rewards * (run.preemptions == 0)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from olprouting.cli.saving import Saving
-from olprouting.cli.tables import show_report
+from olprouting.cli.tables import show_report, show_warnings
 from olprouting.errors import Failures, InputError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def least_imbalance(
     folder: Path | None,
     details: bool,
     as_json: bool,
+    strict: bool,
 ) -> None:
     """Search for the run of least imbalance, from the best run of the policies on; print and save.
 
@@ -80,10 +81,12 @@ def least_imbalance(
             saving.save(lambda: report.write(folder))
     if as_json:
         typer.echo(json.dumps(report.results()))
+        show_warnings(report)
     else:
         show_report(report, as_json=False, details=details)
     interrupted = interrupted or found.stop_reason == "interrupted"
-    saving.end(failures.messages, interrupted=interrupted)
+    misleading = report.warnings() if strict else ()
+    saving.end(failures.messages, interrupted=interrupted, misleading=misleading)
 
 
 def _maximal_policies(names: list[str], workers: int) -> list[Policy]:

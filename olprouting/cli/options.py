@@ -30,6 +30,9 @@ RequestsReleased = Annotated[
 Projecting = Annotated[ProjectionOptions, take("projection", "refresh")]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="Exit with code 3 if there is a warning.")
+]
 DetailsOption = Annotated[bool, typer.Option("--details", help="Print all tables there are.")]
 FolderOption = Annotated[
     Path | None,

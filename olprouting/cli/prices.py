@@ -28,11 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from olprouting.instances import Trace
-    from olprouting.price_report import PriceReport
     from olprouting.progress import OnProgress
-
-NOT_AS_MEANT = 3
-"""Exit code of a run that is right, but of which a warning says that it misleads."""
 
 ParetoOption = Annotated[
     str | None,
@@ -49,9 +45,6 @@ PoliciesOption = Annotated[
         "prices 0: round-robin, jsq, random, power-of-two by default; also bid-price-exact, "
         "lp-rounding, period-integer, ..."
     ),
-]
-StrictOption = Annotated[
-    bool, typer.Option("--strict", help="Exit with code 3 if there is a warning.")
 ]
 Workers = Annotated[
     ClusterOptions,
@@ -100,7 +93,7 @@ def prices(
     out: o.FolderOption = None,
     as_json: o.JsonOption = False,
     details: o.DetailsOption = False,
-    strict: StrictOption = False,
+    strict: o.StrictOption = False,
 ) -> None:
     """Run the bid-price policy and others at equal limits; judge its prices and starts exactly.
 
@@ -123,11 +116,9 @@ def prices(
         seed,
     )
     if pareto is None:
-        report = study.compare(o.names(policies), folder, as_json=as_json, details=details)
-        if strict and report.warnings():
-            raise typer.Exit(NOT_AS_MEANT)
+        study.compare(o.names(policies), folder, as_json=as_json, details=details, strict=strict)
     elif policies is None:
-        study.trace_front(pareto, folder, as_json)
+        study.trace_front(pareto, folder, as_json=as_json, strict=strict)
     else:
         raise InputError("--pareto runs bid-price alone; leave out --policies")
 
@@ -159,8 +150,14 @@ class _Study:
         }
 
     def compare(
-        self, policies: list[str], folder: Path | None, *, as_json: bool, details: bool
-    ) -> PriceReport:
+        self,
+        policies: list[str],
+        folder: Path | None,
+        *,
+        as_json: bool,
+        details: bool,
+        strict: bool,
+    ) -> None:
         """Print how bid-price and other policies do, and how good its prices are."""
         from olprouting.cli.progress import progress_bar, warn_if_interpreted
         from olprouting.price_report import DEFAULT_POLICIES, measure_prices
@@ -178,10 +175,12 @@ class _Study:
         if folder is not None and report.runs:
             saving.save(lambda: report.write(folder))
         show_report(report, as_json=as_json, details=details)
-        saving.end(report.failures, interrupted=report.interrupted)
-        return report
+        misleading = report.warnings() if strict else ()
+        saving.end(report.failures, interrupted=report.interrupted, misleading=misleading)
 
-    def trace_front(self, metrics: str, folder: Path | None, as_json: bool) -> None:
+    def trace_front(
+        self, metrics: str, folder: Path | None, *, as_json: bool, strict: bool
+    ) -> None:
         """Print which trade-offs between two metrics the published weights reach."""
         from olprouting.cli.progress import progress_bar, warn_if_interpreted
         from olprouting.instances import WEIGHT_SETS
@@ -201,4 +200,5 @@ class _Study:
         if folder is not None and front.points:
             saving.save(lambda: front.write(folder))
         show_report(front, as_json=as_json)
-        saving.end(interrupted=front.interrupted)
+        misleading = front.warnings() if strict else ()
+        saving.end(interrupted=front.interrupted, misleading=misleading)

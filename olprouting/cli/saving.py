@@ -20,6 +20,9 @@ FAILED = 2
 """Exit code of a command of which a part failed, as for bad input."""
 
 
+MISLEADING = 3
+"""Exit code, if asked for, of a result that is right, but of which a warning says it misleads."""
+
 FOR_VERIFY = ", for `olprouting verify`"
 
 
@@ -53,15 +56,30 @@ class Saving:
         with self.part():
             self._written |= dict.fromkeys(write(), use)
 
-    def end(self, problems: Iterable[str] = (), *, interrupted: bool = False) -> None:
+    def end(
+        self,
+        problems: Iterable[str] = (),
+        *,
+        interrupted: bool = False,
+        misleading: Iterable[str] = (),
+    ) -> None:
         """Say on stderr what was written and what failed; to be called last.
+
+        Parameters
+        ----------
+        problems
+            What failed besides what could not be written.
+        interrupted
+            Whether Ctrl-C was pressed elsewhere than in a part.
+        misleading
+            Warnings that the user takes for an error; they have been printed.
 
         Raises
         ------
         KeyboardInterrupt
             After Ctrl-C.
         typer.Exit
-            With code 2, if something failed.
+            With code 2, if something failed, else with code 3, if something misleads.
         """
         for path, use in self._written.items():
             typer.echo(f"wrote {path}{use}", err=True)
@@ -72,6 +90,8 @@ class Saving:
             raise KeyboardInterrupt
         if failed:
             raise typer.Exit(FAILED)
+        if tuple(misleading):
+            raise typer.Exit(MISLEADING)
 
 
 def own_folder(context: typer.Context, folder: Path) -> Path:

@@ -87,6 +87,7 @@ def simulate(
     out: o.FolderOption = None,
     details: o.DetailsOption = False,
     as_json: o.JsonOption = False,
+    strict: o.StrictOption = False,
 ) -> None:
     """Replay a trace under a routing policy and report every metric of the run."""
     from olprouting.traces.writing import writable_target
@@ -179,4 +180,5 @@ def simulate(
             advance("write", 0, 1)
             saving.save(lambda: report.write(folder))
     show_report(report, as_json=as_json, details=details)
-    saving.end(interrupted=result.interrupted)
+    misleading = report.warnings() if strict else ()
+    saving.end(interrupted=result.interrupted, misleading=misleading)

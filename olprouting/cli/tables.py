@@ -57,6 +57,11 @@ def show_report(report: Report, *, as_json: bool, details: bool = False) -> None
         typer.echo(json.dumps(report.to_document()))
     else:
         _print_report(report, details=details)
+    show_warnings(report)
+
+
+def show_warnings(report: Report) -> None:
+    """Print on stderr what must not be overlooked."""
     for warning in report.warnings():
         typer.secho(f"WARNING: {warning}", err=True, bold=True)
 

@@ -99,13 +99,12 @@ class GapFindings:
         return f"{said} Its lead over every other policy is more than chance."
 
     def _what_it_costs(self, best: PolicyRun, jsq: PolicyRun) -> str:
-        more = best.above(jsq, "wait_p99_s")
-        p99 = best.mean("wait_p99_s").estimate
-        said = f"Its slowest 1% of requests wait {p99:.2f} s for a slot or longer"
-        if not more.excludes_zero:
-            return f"{said}, which cannot be told apart from jsq."
-        which = "more" if more.estimate > 0 else "less"
-        return f"{said}; that is {_positive(more).text('.2f')} s {which} than under jsq."
+        mean, p99 = (best.mean(f"wait_{what}_s").estimate for what in ("mean", "p99"))
+        return (
+            f"Under it requests wait {mean:.3g} s for a slot on average, "
+            f"{_beside(best.above(jsq, 'wait_mean_s'))}; the slowest 1% {p99:.3g} s or longer, "
+            f"{_beside(best.above(jsq, 'wait_p99_s'))}."
+        )
 
     def _how_far_from_optimal(self, best: PolicyRun) -> Iterator[str]:
         window = min(self._report.windows, default=0)
@@ -114,12 +113,15 @@ class GapFindings:
             return
         said = (
             f"A decision of {best.policy}, {program_of(window)}, leaves {_tokens(entry.found)} "
-            "above the best found"
+            f"above the best found, which leaves {entry.best_mean_tokens:,.0f}"
         )
         if entry.share_captured is None:
             said += "; jsq is optimal at all of them"
         elif best.policy != "jsq":
-            said += f"; it avoids {entry.captured.text('.0%')} of jsq's excess"
+            said += (
+                f"; jsq leaves {entry.jsq_mean_tokens:,.0f} above that, of which {best.policy} "
+                f"avoids {entry.captured.text('.0%')}"
+            )
         yield f"{said}. {self._unproven(entry)}"
 
     def _unproven(self, entry: PolicyGaps) -> str:
@@ -158,7 +160,21 @@ class GapFindings:
             )
         else:
             said += "; what their decisions leave cannot be told apart"
-        yield f"{said}. {self._unproven(ahead)}"
+        yield f"{said}. {self._lookahead_in_runs()}{self._unproven(ahead)}"
+
+    def _lookahead_in_runs(self) -> str:
+        """Say what lookahead brings over whole runs, whose decisions follow from earlier ones."""
+        ahead, myopic = self._runs["brh"], self._runs["br0"]
+        if not (ahead.binds and myopic.binds):
+            return ""
+        more = ahead.above(myopic)
+        if not more.excludes_zero:
+            return "Nor can their runs, while requests wait. "
+        which = "more" if more.estimate > 0 else "less"
+        return (
+            f"In its runs, while requests wait, brh leaves {_tokens(_positive(more))} {which} than "
+            "br0. "
+        )
 
     def _entry(self, policy: str, window: int) -> PolicyGaps | None:
         for entry in self._report.policies:
@@ -219,6 +235,14 @@ class GapFindings:
 
 def _tokens(interval: Interval) -> str:
     return interval.text(",.0f").replace(" (", " tokens (", 1)
+
+
+def _beside(more: Interval) -> str:
+    """Say how much more it is than under JSQ, in seconds."""
+    if not more.excludes_zero:
+        return "which cannot be told apart from jsq"
+    which = "more" if more.estimate > 0 else "less"
+    return f"{_positive(more).text('.2g')} s {which} than under jsq"
 
 
 def _positive(difference: Interval) -> Interval:

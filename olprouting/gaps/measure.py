@@ -107,7 +107,7 @@ class JudgedDecision:
     result: DecisionResult
 
     def choice(self) -> dict[str, Any]:
-        """Return the policy's part as plain JSON types: ``choice`` of a certificate."""
+        """Return the policy's part as plain JSON types: one of the ``choices`` of a certificate."""
         at_least = self.record.best_tokens if self.record.proven else self.record.bound_tokens
         return {
             "policy": self.record.policy,

@@ -37,6 +37,9 @@ class PolicyGaps:
         How many decisions were solved exactly.
     found_mean_tokens, found_low_tokens, found_high_tokens
         What a decision leaves above the best assignment found: mean, and its interval.
+    best_mean_tokens, jsq_mean_tokens
+        What the best assignment found leaves, and what JSQ leaves above that, on average over its
+        ties: means over the decisions, the same for all policies.
     unproven_mean_tokens
         What the best assignment found is above the proven bound: mean, the same for all policies.
     gap_mean_tokens, gap_median_tokens, gap_p95_tokens, gap_max_tokens
@@ -71,6 +74,8 @@ class PolicyGaps:
     found_mean_tokens: float
     found_low_tokens: float | None
     found_high_tokens: float | None
+    best_mean_tokens: float
+    jsq_mean_tokens: float
     unproven_mean_tokens: float
     gap_mean_tokens: float
     gap_median_tokens: float
@@ -113,6 +118,7 @@ class PolicyGaps:
         gaps = _column(records, "gap_tokens")
         found = t_interval(block_means(_column(records, "found_tokens"), BLOCKS))
         least, by_best = share_captured(records), share_captured(records, by_best=True)
+        optimum = _column(records, "best_tokens")
         solve_s = _column(records, "solve_s") + _column(records, "build_s")
         return cls(
             policy=records[0].policy,
@@ -125,6 +131,8 @@ class PolicyGaps:
             found_mean_tokens=float(_column(records, "found_tokens").mean()),
             found_low_tokens=_known(max(found.low, 0.0)),
             found_high_tokens=_known(found.high),
+            best_mean_tokens=float(optimum.mean()),
+            jsq_mean_tokens=float((_column(records, "jsq_value_tokens") - optimum).mean()),
             unproven_mean_tokens=float(_column(records, "unproven_tokens").mean()),
             gap_mean_tokens=float(gaps.mean()),
             gap_median_tokens=float(np.median(gaps)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from olprouting.gaps.findings import GapFindings
@@ -19,7 +20,9 @@ if TYPE_CHECKING:
     from olprouting.files import Draw
     from olprouting.gaps.measure import JudgedDecision
     from olprouting.gaps.runs import PolicyRun
+    from olprouting.instances import Decision, DecisionResult
     from olprouting.report import Table
+    from olprouting.report.charts import Chart
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,6 +68,14 @@ class GapReport(Report):
     def records_of(self, policy: str, window: int) -> list[GapRecord]:
         """Return those of one policy by one window."""
         return [one for one in self.records if (one.policy, one.horizon) == (policy, window)]
+
+    def solved(self) -> list[tuple[Decision, DecisionResult, list[dict[str, Any]]]]:
+        """Return each solved decision with its result, and what policies chose there."""
+        groups = groupby(self.judged, lambda one: id(one.result))  # one solve judges all policies
+        found = [list(group) for _, group in groups]
+        return [
+            (group[0].decision, group[0].result, [one.choice() for one in group]) for group in found
+        ]
 
     def heading(self) -> str:
         """Return in a line what was asked."""
@@ -139,11 +150,33 @@ class GapReport(Report):
         return (*self.settings["notices"], *GapFindings(self).advice())
 
     def figures(self) -> dict[str, Draw]:
-        """Return the function that draws the figure."""
-        return {"gaps": self.plot}
+        """Return the functions that draw policies side by side, and their runs over time."""
+        from olprouting.plots.gaps import plot_imbalance
+
+        return {"gaps": self.plot, "imbalance": lambda: plot_imbalance(self.series)}
+
+    def charts(self) -> dict[str, Chart]:
+        """Return the function that makes the chart of runs over time."""
+        from olprouting.plots.gaps import imbalance_chart
+
+        return {"imbalance over time": lambda: imbalance_chart(self.series)}
+
+    def captions(self) -> dict[str, str]:
+        """Return what figures and chart show."""
+        from olprouting.plots.gaps import SMOOTHING_POINTS
+
+        smooth = f"means over {SMOOTHING_POINTS} stretches of time"
+        return {
+            "gaps": "Left: mean imbalance while requests wait, of all runs. Right: what a policy "
+            "avoids of JSQ's excess over the optimum of single decisions, by each program.",
+            "imbalance": f"Imbalance of the run of the trace over time, {smooth}; faint after the "
+            "last admission, when no policy can do anything about it.",
+            "imbalance over time": f"Imbalance of the run of the trace, {smooth}; a click on a "
+            "policy in the legend hides or shows it.",
+        }
 
     def plot(self) -> Figure:
-        """Draw the shares avoided and the imbalance over time; return the figure."""
+        """Draw the imbalance of runs, and the shares that decisions avoid; return the figure."""
         from olprouting.plots.gaps import plot_gaps
 
-        return plot_gaps(frame_of(PolicyGaps, self.policies), self.series)
+        return plot_gaps(self.frames()["runs"], frame_of(PolicyGaps, self.policies))

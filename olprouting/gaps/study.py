@@ -279,7 +279,8 @@ class _Findings:
 
     def add_run(self, policy: str, run: SampledRun) -> None:
         self.runs[policy] = PolicyRun.of(policy, run.result, run.dispatch_s)
-        self.series[policy] = run.result.series_frame()[["start_s", "imbalance_tokens"]]
+        columns = ["start_s", "imbalance_tokens", "admitted_requests"]
+        self.series[policy] = run.result.series_frame()[columns]
 
     def judge(
         self,

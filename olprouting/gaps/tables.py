@@ -78,8 +78,9 @@ def _about_runs(report: GapReport) -> Iterator[str]:
         begins = "fills all slots or leaves a request queued" if on_arrival else "fills all slots"
         yield (
             f"While waiting: from the first iteration that {begins} to the last that "
-            f"admits, {window:,.0f} of {whole:,.0f} under {best.policy}; the others fill the slots "
-            f"or let long requests run out, and rule the whole run (least: {least.policy})."
+            f"admits, {window:,.0f} of {whole:,.0f} under {best.policy}. "
+            f"The others fill the slots or let long requests run out: {_tail(best)}. "
+            f"Least over whole runs: {least.policy}."
         )
     if (replications := asked["replications"]) and best is not None:
         yield (
@@ -98,6 +99,20 @@ def _about_runs(report: GapReport) -> Iterator[str]:
     if times:
         low, high = (f"{1e6 * second:.0f}" for second in (min(times), max(times)))
         yield f"A decision takes {low} to {high} us (medians, compilation left out)."
+
+
+def _tail(run: PolicyRun) -> str:
+    """Say how much of a policy's imbalance arises while no request waits."""
+    iterations = run.column("iterations") - run.column("waiting_iterations")
+    waiting = run.column("waiting_imbalance_tokens") * run.column("waiting_iterations")
+    whole = run.column("imbalance_tokens") * run.column("iterations")
+    tokens = whole - np.nan_to_num(waiting)
+    if not (iterations.sum() and whole.sum()):
+        return "no imbalance arises there"
+    return (
+        f"{tokens.sum() / whole.sum():.0%} of its imbalance arises there, "
+        f"{tokens.sum() / iterations.sum():,.0f} tokens on average"
+    )
 
 
 def _mean(run: PolicyRun, name: str, form: str) -> str:

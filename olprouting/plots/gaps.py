@@ -1,4 +1,4 @@
-"""What policies avoid of JSQ's excess by each program, their gaps, and imbalance over time."""
+"""Policies compared: imbalance, what they avoid of JSQ's excess, their gaps, and runs over time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import numpy as np
 from olprouting.plots.axes import colour, literal
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from plotly.graph_objects import Figure as Chart
+
+    Floats = npt.NDArray[np.float64]
 
 SMOOTHING_POINTS = 200
 """The imbalance is drawn as means over this many equal stretches of time."""
@@ -23,16 +27,21 @@ MARKERS = ("o", "s")
 """By program."""
 
 
-def plot_gaps(gaps: pd.DataFrame, series: dict[str, pd.DataFrame]) -> Figure:
-    """Draw a figure with both panels.
+FAINT = 0.35
+"""How much ink a run gets after its last admission, when no request waits."""
+
+
+def plot_gaps(runs: pd.DataFrame, gaps: pd.DataFrame) -> Figure:
+    """Draw what runs come to, and what single decisions avoid, side by side.
 
     Parameters
     ----------
+    runs
+        One row per policy: ``policy``, ``runs_waiting_imbalance_tokens``, and its interval as
+        ``runs_waiting_imbalance_low_tokens`` and ``runs_waiting_imbalance_high_tokens``.
     gaps
         One row per policy and program: ``policy``, ``horizon``, ``share_captured_found``,
         ``share_captured_low``, ``share_captured_high``.
-    series
-        Per policy: ``start_s`` and ``imbalance_tokens`` of every iteration.
 
     Returns
     -------
@@ -43,9 +52,26 @@ def plot_gaps(gaps: pd.DataFrame, series: dict[str, pd.DataFrame]) -> Figure:
 
     figure = NewFigure(figsize=(11, 4.5), layout="constrained")
     left, right = figure.subplots(1, 2)
-    plot_shares(gaps, left)
-    plot_imbalance(series, right)
+    plot_means(runs, left)
+    plot_shares(gaps, right)
     return figure
+
+
+def plot_means(runs: pd.DataFrame, ax: Axes) -> Axes:
+    """Draw each policy's mean imbalance while requests wait as a bar, with its interval."""
+    mean, low, high = (
+        runs[f"runs_waiting_imbalance_{end}tokens"].astype(float).to_numpy()
+        for end in ("", "low_", "high_")
+    )
+    place = np.arange(len(runs))
+    ax.barh(place, mean, color=colour(0))
+    reach = np.nan_to_num(np.maximum([mean - low, high - mean], 0))
+    ax.errorbar(mean, place, xerr=reach, fmt="none", ecolor="black", capsize=3)
+    ax.set_yticks(place, [literal(name) for name in runs["policy"]])
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    ax.set(title="Imbalance while requests wait", xlabel="mean imbalance (tokens); bars 95%")
+    return ax
 
 
 def plot_shares(gaps: pd.DataFrame, ax: Axes) -> Axes:
@@ -118,27 +144,89 @@ def plot_gap_distribution(records: pd.DataFrame, ax: Axes) -> Axes:
     return ax
 
 
-def plot_imbalance(series: dict[str, pd.DataFrame], ax: Axes) -> Axes:
-    """Draw every policy's imbalance over time, smoothed."""
+def plot_imbalance(series: dict[str, pd.DataFrame], ax: Axes | None = None) -> Axes:
+    """Draw every policy's imbalance over time, smoothed; faint from its last admission on.
+
+    Parameters
+    ----------
+    series
+        Per policy: ``start_s``, ``imbalance_tokens`` and ``admitted_requests`` of iterations.
+    ax
+        Where to draw; a new figure by default.
+    """
+    ax = _wide() if ax is None else ax
     for index, (policy, frame) in enumerate(series.items()):
-        start_s = frame["start_s"].to_numpy()
-        if not len(start_s):
+        if not len(frame):
             continue
-        edges = np.linspace(start_s[0], start_s[-1], SMOOTHING_POINTS + 1)
-        stretch = np.clip(np.digitize(start_s, edges) - 1, 0, SMOOTHING_POINTS - 1)
-        number = np.bincount(stretch, minlength=SMOOTHING_POINTS)
-        total = np.bincount(stretch, frame["imbalance_tokens"], SMOOTHING_POINTS)
-        seen = number > 0
-        centres = (edges[:-1] + edges[1:])[seen] / 2
-        ax.plot(
-            centres,
-            total[seen] / number[seen],
-            color=colour(index),
-            ls=LINE_STYLES[index % len(LINE_STYLES)],
-            lw=1,
-            label=literal(policy),
-        )
+        time_s, tokens, waits = smoothed(frame)
+        style = {"color": colour(index), "ls": LINE_STYLES[index % len(LINE_STYLES)], "lw": 1}
+        ax.plot(time_s[waits], tokens[waits], **style, label=literal(policy))  # type: ignore[arg-type]
+        rest = ~waits
+        rest[: len(rest) - 1] |= rest[1:]  # joined to what comes before
+        ax.plot(time_s[rest], tokens[rest], **style, alpha=FAINT)  # type: ignore[arg-type]
     ax.set(title="Imbalance over time", xlabel="time (s)", ylabel="imbalance (tokens)")
     ax.set_ylim(bottom=0)
     ax.legend(fontsize="small")
     return ax
+
+
+def _wide() -> Axes:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(11, 4), layout="constrained").subplots()
+
+
+def imbalance_chart(series: dict[str, pd.DataFrame]) -> Chart:
+    """Return the same as `plot_imbalance` as an interactive chart: policies come and go by a click.
+
+    Parameters
+    ----------
+    series
+        See `plot_imbalance`.
+    """
+    from plotly.graph_objects import Figure as NewFigure
+    from plotly.graph_objects import Scatter
+
+    figure = NewFigure()
+    for index, (policy, frame) in enumerate(series.items()):
+        if not len(frame):
+            continue
+        time_s, tokens, waits = smoothed(frame)
+        last_s = f"{time_s[waits][-1]:.1f}" if waits.any() else "-"
+        figure.add_trace(
+            Scatter(
+                x=time_s.round(3).tolist(),
+                y=tokens.round().tolist(),
+                name=policy,
+                mode="lines",
+                line={"color": colour(index), "width": 1.5},
+                hovertemplate=f"%{{y:,.0f}} tokens (last admission {last_s} s)",
+            )
+        )
+    figure.update_layout(
+        hovermode="x unified",
+        xaxis={"title": {"text": "time (s)"}},
+        yaxis={"title": {"text": "imbalance (tokens)"}, "rangemode": "tozero"},
+        legend={"orientation": "h", "y": -0.2},
+    )
+    return figure
+
+
+def smoothed(frame: pd.DataFrame) -> tuple[Floats, Floats, npt.NDArray[np.bool_]]:
+    """Return times, the mean imbalance around each, and whether admissions are still to come.
+
+    Parameters
+    ----------
+    frame
+        ``start_s``, ``imbalance_tokens`` and ``admitted_requests`` of iterations, at least one.
+    """
+    start_s = frame["start_s"].to_numpy()
+    edges = np.linspace(start_s[0], start_s[-1], SMOOTHING_POINTS + 1)
+    stretch = np.clip(np.digitize(start_s, edges) - 1, 0, SMOOTHING_POINTS - 1)
+    number = np.bincount(stretch, minlength=SMOOTHING_POINTS)
+    total = np.bincount(stretch, frame["imbalance_tokens"], SMOOTHING_POINTS)
+    seen = number > 0
+    admits = np.flatnonzero(frame["admitted_requests"])
+    last = stretch[admits[-1]] if len(admits) else -1
+    waits = np.arange(SMOOTHING_POINTS)[seen] <= last
+    return (edges[:-1] + edges[1:])[seen] / 2, total[seen] / number[seen], waits

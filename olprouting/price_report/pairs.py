@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from olprouting.intervals import Interval, block_sums, t_interval
+from olprouting.intervals import total_interval
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
+
+    from olprouting.intervals import Interval
 
 CONTROL: Final = "prices-0"
 """The bid-price policy with all prices 0: what prices add is the difference to it."""
@@ -36,8 +38,7 @@ def reward_difference(requests: pd.DataFrame, policy: str, other: str) -> Interv
         The difference of the sums, with Student's t interval over `BLOCKS` blocks.
     """
     difference = _column(requests, policy, "reward") - _column(requests, other, "reward")
-    sums = block_sums(difference, BLOCKS)
-    return Interval(*(len(sums) * np.array(t_interval(sums))))
+    return total_interval(difference, BLOCKS)
 
 
 def _column(requests: pd.DataFrame, policy: str, name: str) -> npt.NDArray[np.float64]:

@@ -51,7 +51,10 @@ class Table:
 
         cells = [*self.labels.values(), *self.columns.values()]
         frame = pd.DataFrame(dict(enumerate(cells)))
-        frame.columns = [heading.strip() for heading in (*self.labels, *self.columns)]
+        headings = (*self.labels, *self.columns)
+        frame.columns = [
+            heading.replace("-\n ", "").replace("\n", "").strip() for heading in headings
+        ]
         return table_html(frame)
 
 

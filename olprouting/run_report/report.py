@@ -97,12 +97,22 @@ class RunReport(Report):
         return tuple(self.result.trace.notices)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return that latencies leave out the slowest requests, where they do."""
-        metrics = self.result.metrics
-        if not metrics.censored:
-            return ()
-        missing = f"{metrics.unfinished:,} of {metrics.arrived:,} requests are unfinished"
-        return (f"{missing} and missing from the latencies, which are too small by that",)
+        """Return that slots never fill, and that latencies leave out the slowest requests."""
+        run, metrics, found = self.result, self.result.metrics, []
+        if metrics.mean_imbalance_tokens is not None and metrics.while_waiting is None:
+            found.append(
+                "the slots never fill, so that no request waits for one; take fewer slots, more "
+                "requests or a higher rate"
+            )
+        never = int(((run.admission_iteration < 0) & ~run.rejected).sum())
+        if never:
+            found.append(f"{never:,} of {metrics.arrived:,} requests were never admitted")
+        if metrics.censored:
+            found.append(
+                f"{metrics.unfinished:,} of {metrics.arrived:,} requests are unfinished and "
+                "missing from the latencies, which are too small by that"
+            )
+        return tuple(found)
 
     def figures(self) -> dict[str, Draw]:
         """Return loads with the queue, and one worker's slots, if the run kept a series."""

@@ -111,19 +111,19 @@ def _with_choice(
         "gap_tokens": float(value - best),
     }
     swapped = restated(saved, **stated, bound=plain(value), stop_reason="optimal")
-    yield "optimum replaced by the choice", swapped | {"choice": choice | {"gap_tokens": 0.0}}
+    yield "optimum replaced by the choice", swapped | {"choices": [choice | {"gap_tokens": 0.0}]}
     better = choice | {"assignment": optimum, "value_tokens": float(best)}
     for gap in (0.0, float(best - value), float(value - best)):
-        yield f"choice better, gap {gap}", swapped | {"choice": better | {"gap_tokens": gap}}
+        yield f"choice better, gap {gap}", swapped | {"choices": [better | {"gap_tokens": gap}]}
     unproven = restated(saved, **stated, bound=0, stop_reason="time_limit")
     if best < value and best >= 0:
         yield (
             "choice better than the incumbent",
-            unproven | {"choice": better | {"gap_tokens": float(best)}},
+            unproven | {"choices": [better | {"gap_tokens": float(best)}]},
         )
-    yield "gap 0 of a worse choice", saved | {"choice": choice | {"gap_tokens": 0.0}}
+    yield "gap 0 of a worse choice", saved | {"choices": [choice | {"gap_tokens": 0.0}]}
     gained = choice | {"value_tokens": float(best), "gap_tokens": 0.0}
-    yield "choice worth less than it is", saved | {"choice": gained}
+    yield "choice worth less than it is", saved | {"choices": [gained]}
 
 
 def period_forgeries(saved: Document, problem: PeriodProblem) -> Iterator[Forgery]:
@@ -178,7 +178,7 @@ def malformed(document: Document) -> Iterator[tuple[str, str]]:
             fewer = {key: value for key, value in node.items() if key != name}
             if name not in (
                 "slot_prices",
-                "choice",
+                "choices",
                 "clipped",
                 "inclusive",
                 "age_offset",

@@ -18,6 +18,7 @@ from olprouting.certificates.imbalance_value import ExactRuns
 from olprouting.certificates.verification import TooLongError
 from olprouting.errors import InputError
 from olprouting.hindsight import ImbalanceResult, hindsight_imbalance, imbalance_bound
+from olprouting.hindsight.imbalance.report import ImbalanceReport
 from olprouting.hindsight.imbalance.run import FORCED, run_fault, total_imbalance
 from olprouting.hindsight.schedule import Schedule
 from olprouting.instances import Cluster, StopReason, Trace
@@ -196,11 +197,15 @@ def test_a_result_for_another_problem_is_refused() -> None:
             verify(json.dumps(document), instance=json.dumps(instance))
 
 
-def test_a_saved_result_is_read_back() -> None:
+def test_a_saved_result_is_read_back_and_written(tmp_path) -> None:
     result = hindsight_imbalance(TRACE, CLUSTER)
-    document = json.dumps(result.to_document())
-    assert ImbalanceResult.from_text(document).to_document() == result.to_document()
-    assert verify(document).verdict is Verdict.OPTIMAL
+    ImbalanceReport(found=result).write(tmp_path / "new")
+    document = tmp_path / "new" / "hindsight_imbalance.json"
+    admissions = tmp_path / "new" / "hindsight_imbalance_admissions.csv"
+    again = ImbalanceResult.from_text(document.read_text(), str(document))
+    assert again.to_document() == result.to_document()
+    assert verify(document.read_text()).verdict is Verdict.OPTIMAL
+    assert admissions.read_text().splitlines()[0].endswith("worker,admission_iteration")
     alone = hindsight_imbalance(TRACE.head(0), CLUSTER)
     assert ImbalanceResult.from_text(json.dumps(alone.to_document())).proven_by == FORCED
     assert verify(json.dumps(alone.to_document())).value == "0"

@@ -218,7 +218,7 @@ def test_no_file_passes_whose_optima_are_the_policy_s_choices(tmp_path) -> None:
         decision = random_decision(seed, workers=3, waiting=6, horizon=2, gamma="0.86")
         every = sorted(exact.assignments(decision), key=lambda a: exact.objective(decision, a))
         document = chosen(decision, every[-1])
-        solved_all.append((decision, exact.solve(decision), document["choice"]))
+        solved_all.append((decision, exact.solve(decision), document["choices"]))
     path = tmp_path / "certificates.jsonl"
     write_certificates(solved_all, path)
     lines = path.read_text().splitlines()
@@ -226,7 +226,7 @@ def test_no_file_passes_whose_optima_are_the_policy_s_choices(tmp_path) -> None:
     forged = []
     for line in lines[:-1]:
         document = json.loads(line)
-        choice, result = document["choice"], document["result"]
+        (choice,), result = document["choices"], document["result"]
         value = choice["value_tokens"]
         result |= {
             "assignment": choice["assignment"], "objective": value, "bound": value,
@@ -237,7 +237,7 @@ def test_no_file_passes_whose_optima_are_the_policy_s_choices(tmp_path) -> None:
     findings = verify_lines("\n".join([*forged, relisted(lines[-1], forged)]))
     assert [line for line, _ in findings.failures] == [1, 2, 3, 4]
     listing = json.loads(lines[-1])
-    listing["lines"][1]["policy"] = "jsq"
+    listing["lines"][1]["policies"] = ["jsq"]
     findings = verify_lines("\n".join([*lines[:-1], json.dumps(listing)]))
     assert findings.failures == ((2, "it is not of jsq, iteration 1, as which it is listed"),)
     twice = json.loads(lines[-1])

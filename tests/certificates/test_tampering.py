@@ -112,7 +112,7 @@ def broken_documents(e2: Decision) -> list[str]:
         {**saved, "proof": {"kind": "level", "bound": "1/0"}},
         {**saved, "result": {"schema": "olprouting/solve-result/1"}},
         {**saved, "schema": ["olprouting/certificate/1"]},
-        {**saved, "choice": {}},
+        {**saved, "choices": {}},
         {**saved, "proof": {"kind": "forged", "bound": "1"}},
     ]
     numbers = ["NaN", "Infinity", "1e999999999", "1e-999999999", "9" * 5000]

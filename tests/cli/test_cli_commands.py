@@ -40,6 +40,8 @@ def test_gaps_prints_tables_and_writes_files(tmp_path):
         "gaps.parquet",
         "gaps.pdf",
         "gaps.svg",
+        "imbalance.pdf",
+        "imbalance.svg",
         "replications.csv",
         "replications.parquet",
         "runs.csv",

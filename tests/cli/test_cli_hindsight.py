@@ -33,7 +33,7 @@ def test_bound_schedule_and_policies_are_printed_and_the_saved_result_verifies(t
     policies = ("--policies", "jsq,bid-price")
     done = run("hindsight", *SMALL, *policies, "--time-limit", "1", "--out", str(out))
     assert done.returncode == 0, done.stderr
-    for word in ("bound", "schedule", "apart", "jsq", "bid-price", "of the bound"):
+    for word in ("bound", "schedule", "apart", "jsq", "bid-price", "of the optimum"):
         assert word in done.stdout
     assert "weak duality" in done.stderr
     names = {path.name for path in out.iterdir()}

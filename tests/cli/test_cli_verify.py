@@ -110,7 +110,7 @@ def test_what_gaps_saves_holds_line_by_line(tmp_path: Path) -> None:
     path = out / "certificates.jsonl"
     assert f"wrote {path}, for `olprouting verify`" in made.stderr
     run = CliRunner().invoke(app, ["verify", str(path)])
-    assert (run.exit_code, run.stdout) == (0, "     6  optimal, proven again\n")
+    assert (run.exit_code, run.stdout) == (0, "     3  optimal, proven again\n")
     refused = CliRunner().invoke(app, ["verify", str(path), "--instance", str(path)])
     assert isinstance(refused.exception, InputError)
     lines = path.read_text().splitlines()
@@ -119,7 +119,7 @@ def test_what_gaps_saves_holds_line_by_line(tmp_path: Path) -> None:
     path.write_text("\n".join([*lines[:2], json.dumps(document), *lines[3:]]))
     run = CliRunner().invoke(app, ["verify", str(path)])
     assert run.exit_code == 1
-    assert run.stdout == "     5  optimal, proven again\n     1  do not hold\n"
+    assert run.stdout == "     2  optimal, proven again\n     1  do not hold\n"
     assert run.stderr.startswith(f"olprouting: {path}, line 3 does not hold: bound ")
     shown = CliRunner().invoke(app, ["verify", str(path), "--json"])
     assert shown.exit_code == 1
@@ -127,8 +127,10 @@ def test_what_gaps_saves_holds_line_by_line(tmp_path: Path) -> None:
     path.write_text("\n".join(lines[1:]))
     run = CliRunner().invoke(app, ["verify", str(path)])
     assert run.exit_code == 1
-    assert run.stdout == "     5  optimal, proven again\n     1  missing\n"
-    assert run.stderr.startswith(f"olprouting: {path} lacks line 1 as written (jsq, iteration ")
+    assert run.stdout == "     2  optimal, proven again\n     1  missing\n"
+    assert run.stderr.startswith(
+        f"olprouting: {path} lacks line 1 as written (jsq, br0, iteration "
+    )
 
 
 def unproven() -> dict[str, Any]:
@@ -136,7 +138,7 @@ def unproven() -> dict[str, Any]:
     document = library_entries()["gaps-g8-p40-h20"].certificate("imbalance")
     value = document["result"]["objective"]
     choice = {"policy": "x", "iteration": 1, "value_tokens": value, "gap_tokens": 0.0}
-    return document | {"choice": choice | {"assignment": document["result"]["assignment"]}}
+    return document | {"choices": [choice | {"assignment": document["result"]["assignment"]}]}
 
 
 def test_strict_fails_on_what_is_not_checked_and_on_nothing_else(tmp_path: Path) -> None:
@@ -147,7 +149,7 @@ def test_strict_fails_on_what_is_not_checked_and_on_nothing_else(tmp_path: Path)
     resting = tmp_path / "resting.json"
     resting.write_text(json.dumps(unproven()))
     for path, claims in (
-        (resting, "bound, status, choice.gap_tokens"),
+        (resting, "bound, status, choices.gap_tokens"),
         (saved("e3", tmp_path), "priced.unique"),
     ):
         assert CliRunner().invoke(app, ["verify", str(path)]).exit_code == 0

@@ -153,7 +153,7 @@ def samples(folder: Path) -> Mapping[str, tuple[tuple[str, bytes, m.Mutation], .
     gaps = measure_gaps(
         trace, Cluster.homogeneous(2, 3), ["jsq"], decisions=2, backlog=4, options=MYOPIC
     )
-    write_certificates([(j.decision, j.result, j.choice()) for j in gaps.judged], folder / "c")
+    write_certificates(gaps.solved(), folder / "c")
     run = simulate(trace, Cluster.homogeneous(2, 3), make_policy("jsq", 2), backlog=4)
     (folder / "s.toml").write_text(STUDY)
     Manifest.of(read_study(folder / "s.toml"), folder / "s.toml").write(folder)

@@ -10,6 +10,7 @@ import pytest
 from olprouting.gaps import measure_gaps
 from olprouting.gaps.findings import GapFindings
 from olprouting.gaps.runs import PolicyRun, RunNumbers
+from olprouting.gaps.tables import gap_tables
 from olprouting.instances import Cluster, Trace
 from olprouting.policies import PolicyOptions
 from olprouting.traces import from_profile
@@ -64,6 +65,30 @@ def test_a_lead_that_may_be_chance_is_said_to_be_one(report) -> None:
     (said, *_) = with_runs(report, best, jsq).sentences()
     assert "more than chance" in said
     assert "told apart from it" not in said
+
+
+def test_what_lookahead_brings_in_runs_stands_beside_single_decisions(report) -> None:
+    """Regression: brh led in runs while its decisions left more, and only one of both was said."""
+    jsq, br0 = run_with("jsq", [110, 131, 120]), run_with("br0", [20, 41, 31])
+    brh = run_with("brh", [10, 30, 20])
+    said = with_runs(report, jsq, br0, brh).sentences()[2]
+    assert "In its runs, while requests wait, brh leaves 11 tokens (9 to 12) less than br0." in said
+    said = with_runs(report, jsq, br0, run_with("brh", [19, 42, 31])).sentences()[2]
+    assert "Nor can their runs, while requests wait." in said
+
+
+def test_the_tail_is_what_the_window_leaves_of_the_whole_run(report) -> None:
+    """Five iterations of 100 tokens wait; ten of 50 on average are 500 in all: none in the tail.
+
+    Of 15 iterations with 60 on average, 400 tokens are in the other 10.
+    """
+    table = gap_tables(dataclasses.replace(report, runs=(run_with("a", [100]),)))[0]
+    assert "long requests run out: 0% of its imbalance arises there, 0 tokens" in table.caption
+    run = dataclasses.replace(
+        run_with("a", [100]), numbers=RunNumbers(100, 5, 60, 15, 0.1, 0.2, 0.3, 4.0)
+    )
+    caption = gap_tables(dataclasses.replace(report, runs=(run,)))[0].caption
+    assert "44% of its imbalance arises there, 40 tokens on average. Least over" in caption
 
 
 def test_without_replications_nothing_is_said_of_chance(trace) -> None:

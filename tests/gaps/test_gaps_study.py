@@ -203,6 +203,7 @@ def test_written_tables_say_what_the_report_says(report, tmp_path):
     assert {path.name for path in written} == {
         *(f"{table}.{s}" for table in TABLES for s in ("csv", "parquet")),
         *(f"gaps.{suffix}" for suffix in ("json", "svg", "pdf", "html")),
+        *(f"imbalance.{suffix}" for suffix in ("svg", "pdf")),
     }
     parquet = pd.read_parquet(tmp_path / "a folder" / "decisions.parquet")
     pd.testing.assert_frame_equal(parquet, report.records_frame())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import olprouting as olp
@@ -25,16 +26,18 @@ def found():
 
 def rated(policy, share, found, preempted=0, extra=0.0):
     reward = share * found.value
-    return RatedRun(policy, reward, 3, preempted, reward / found.bound, reward + extra)
+    return RatedRun(policy, reward, 3, preempted, reward / found.bound, reward + extra, 0)
 
 
 def test_a_share_lies_between_that_of_the_bound_and_that_of_the_schedule(found):
     """By hand: 50 of at least 80 and at most 100 is 50% to 62.5%."""
     wide = replace(found, value=80.0, bound=100.0)
-    run = RatedRun("jsq", 50.0, 3, 0, 0.5, 50.0)
+    run = RatedRun("jsq", 50.0, 3, 0, 0.5, 50.0, 0)
     report = HindsightReport(found=wide, runs=(run,))
-    assert report.tables()[0].columns["of the best"] == ["50.0% to 62.5%"]
+    assert report.tables()[0].columns["of the optimum"] == ("50.0% to 62.5%", "80.0% to 100.0%")
     assert "jsq, the best policy here, collected 50.0% to 62.5% of that." in report.findings()
+    cells = report.tables()[0]
+    assert cells.labels["policy"] == ["jsq", "schedule"]
 
 
 def test_best_and_worst_are_named_once_each(found):
@@ -42,10 +45,12 @@ def test_best_and_worst_are_named_once_each(found):
     one = HindsightReport(found=found, runs=(rated("a", 0.5, found),))
     assert not any("the worst" in finding for finding in one.findings())
     runs = tuple(rated(name, share, found) for name, share in (("a", 0.5), ("b", 0.9), ("c", 0.2)))
-    said = " ".join(HindsightReport(found=found, runs=runs).findings())
+    rewards = {"a": np.full(40, 0.5), "b": np.full(40, 0.9), "c": np.zeros(40)}
+    said = " ".join(HindsightReport(found=found, runs=runs, rewards=rewards).findings())
+    assert "its lead over a, 16.0 (16.0 to 16.0), is more than chance" in said
     assert "b, the best" in said
     assert "c, the worst" in said
-    assert "a," not in said
+    assert "a, the" not in said
     assert HindsightReport(found=found).findings()
 
 
@@ -74,6 +79,22 @@ def test_preempted_requests_are_explained_and_the_page_holds_both_figures(found)
     page = report.to_html()
     assert page.count("<svg") == 2
     assert "next:" in page
+
+
+def test_it_warns_of_what_says_nothing(found):
+    """A slot for everybody at once; an arrival after T; a policy that left two requests waiting."""
+    assert HindsightReport(found=found).warnings() == ()
+    weights = next(iter(WEIGHT_SETS.values()))
+    trace = olp.Trace([5, 9, 4], [3, 2, 4], release_iteration=[1, 1, 13])
+    cluster = olp.Cluster.homogeneous(2, 2, kv_tokens=40)
+    free = hindsight(trace.head(2), cluster, weights, periods=12, time_limit_s=1.0)
+    report = HindsightReport(found=free, runs=(replace(rated("a", 0.5, free), never_admitted=2),))
+    nothing, never = report.warnings()
+    assert nothing.startswith("nothing binds")
+    assert never.startswith("never admitted, of 2 requests: a 2; nobody is admitted past T=12")
+    assert "the schedule is optimal" in report.findings()[-1]
+    (late,) = HindsightReport(found=hindsight(trace, cluster, weights, periods=12)).warnings()
+    assert late.startswith("1 of 3 requests come after the last period")
 
 
 def test_what_verify_checks_is_what_was_found(found):

@@ -71,9 +71,10 @@ def test_a_run_without_a_barrier_says_nothing_of_one():
 def test_unfinished_requests_are_a_warning():
     """Catches latencies of a run that was cut short, which leave out the slowest requests."""
     report = RunReport(result=run(max_iterations=4))
-    (warning,) = report.warnings()
+    never, unfinished = report.warnings()
     left = report.result.metrics.unfinished
-    assert f"{left} of 30 requests are unfinished" in warning
+    assert f"{left} of 30 requests are unfinished" in unfinished
+    assert never == f"{(report.result.worker < 0).sum()} of 30 requests were never admitted"
     assert not report.figures()  # it kept no series
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from olprouting.hindsight.reward.ratio import CertifiedRatio
 from olprouting.hindsight.reward.result import SCHEMA, HindsightResult
-from olprouting.instances import StopReason
-from olprouting.report import Report, Table, frame_of, text_of
+from olprouting.instances import WEIGHT_SETS, StopReason
+from olprouting.instances.period_result import PROOF_RELATIVE
+from olprouting.intervals import total_interval
+from olprouting.report import Report, Table, frame_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import numpy as np
+    import numpy.typing as npt
     import pandas as pd
 
     from olprouting.files import Draw
+    from olprouting.intervals import Interval
 
-RANKS = ("the best policy here", "the worst")
-"""What the first and the last in a ranking are."""
+BLOCKS = 10
+"""Blocks of consecutive requests, which hardly depend on each other."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,12 @@ class RatedRun(CertifiedRatio):
         See `CertifiedRatio`.
     reward_of_all_starts
         With the requests that were preempted, whose starts the bound does not cover.
+    never_admitted
+        Requests that the run ended without, neither admitted nor rejected.
     """
 
     reward_of_all_starts: float
+    never_admitted: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,6 +54,9 @@ class HindsightReport(Report):
         Bound and schedule.
     runs
         A run per policy.
+    rewards
+        Per policy (name): what the start of each request counts, in the order of the trace,
+        shape (requests,).
     settings, interrupted, failures
         See `Report`.
     """
@@ -54,13 +67,17 @@ class HindsightReport(Report):
 
     found: HindsightResult
     runs: tuple[RatedRun, ...] = ()
+    rewards: Mapping[str, npt.NDArray[np.float64]] = field(default_factory=dict)
 
     def heading(self) -> str:
         """Return what was asked."""
         problem = self.found.problem
+        named = [name for name, weights in WEIGHT_SETS.items() if weights == problem.weights]
+        weights = f"weights {named[0]}" if named else "weights of one's own"
         return (
             f"{self.found.name}: {len(problem)} requests on {len(problem.slots)} workers x "
-            f"{problem.slots[0]} slots x {problem.kv_tokens[0]:,} KV tokens, T={problem.periods}"
+            f"{problem.slots[0]} slots x {problem.kv_tokens[0]:,} KV tokens, T={problem.periods}, "
+            f"{weights}"
         )
 
     def frames(self) -> dict[str, pd.DataFrame]:
@@ -103,12 +120,29 @@ class HindsightReport(Report):
             f"schedule that was found, and {found.bound:,.1f}, a proven bound ({found.gap:.2%} "
             "apart)."
         )
+        return (possible, *self._policies(), self._weak_side())
+
+    def _policies(self) -> Iterator[str]:
+        """Say who came closest, and whether that is more than chance, and who is the last."""
         ranked = sorted(self.runs, key=lambda run: run.reward, reverse=True)
-        policies = [
-            f"{run.policy}, {word}, collected {self._share(run)} of that."
-            for run, word in zip(ranked[:1] + ranked[1:][-1:], RANKS, strict=False)
-        ]
-        return (possible, *policies, self._weak_side())
+        if not ranked:
+            return
+        best, others = ranked[0], ranked[1:]
+        said = f"{best.policy}, the best policy here, collected {self._share(best)} of that"
+        if not others:
+            yield f"{said}."
+            return
+        more = self.more_than(best.policy, others[0].policy)
+        which = "is more than chance" if more.excludes_zero else "cannot be told from chance"
+        yield f"{said}; its lead over {others[0].policy}, {more.text(',.1f')}, {which}."
+        yield f"{others[-1].policy}, the worst, collected {self._share(others[-1])}."
+
+    def more_than(self, policy: str, other: str) -> Interval:
+        """Return how much more reward one policy collects than another, in all.
+
+        The interval is Student's over `BLOCKS` blocks of consecutive requests.
+        """
+        return total_interval(self.rewards[policy] - self.rewards[other], BLOCKS)
 
     def tables(self) -> tuple[Table, ...]:
         """Return the policies, then bound and schedule."""
@@ -131,18 +165,28 @@ class HindsightReport(Report):
         )
         if not self.runs:
             return (sides,)
+        rows = {
+            run.policy: (
+                f"{run.reward_of_all_starts:,.1f}",
+                f"{run.reward:,.1f}",
+                f"{run.admitted:,}",
+                f"{run.preempted:,}",
+                self._share(run),
+            )
+            for run in self.runs
+        }
+        value, admitted = f"{found.value:,.1f}", f"{found.schedule.admitted:,}"
+        share = f"{found.value / found.bound:.1%} to 100.0%" if found.bound else "-"
+        rows["schedule"] = (value, value, admitted, "0", share)
+        names = ("reward", "counted", "admitted", "preempted", "of the optimum")
         rated = Table(
             "Policies against hindsight",
-            {"policy": [run.policy for run in self.runs]},
-            {
-                "reward": [f"{run.reward_of_all_starts:,.1f}" for run in self.runs],
-                "counted": [f"{run.reward:,.1f}" for run in self.runs],
-                "admitted": [str(run.admitted) for run in self.runs],
-                "preempted": [str(run.preempted) for run in self.runs],
-                "of the bound": [text_of(run.ratio, ".2%") for run in self.runs],
-                "of the best": [self._share(run) for run in self.runs],
-            },
-            "counted, and compared: starts never preempted; of the best: between these limits",
+            {"policy": list(rows)},
+            dict(zip(names, zip(*rows.values(), strict=True), strict=True)),
+            "counted, and compared: starts never preempted. of the optimum: between these limits, "
+            "from the bound to the schedule, which is the best found. "
+            f"Leads: 95% over {BLOCKS} blocks of consecutive requests. Bound and schedule took "
+            f"{found.wall_s:.1f} s, the proof {found.proof_s:.2f} s of it",
         )
         return (rated, sides)
 
@@ -159,6 +203,28 @@ class HindsightReport(Report):
             )
         notes.append(f"the bound is proven by {found.proven_by}")
         return (*notes, f"next: {self._next()}")
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return that nothing binds, and which requests count nowhere or were never admitted."""
+        problem, found = self.found.problem, []
+        if len(problem) and (self.found.schedule.start_period == problem.arrival_period).all():
+            found.append(
+                "nothing binds: the schedule admits every request when it arrives; take a higher "
+                "rate, fewer slots or fewer KV tokens"
+            )
+        late = int((problem.arrival_period > problem.periods).sum())
+        if late:
+            found.append(
+                f"{late} of {len(problem)} requests come after the last period and count nowhere; "
+                f"give more than --periods {problem.periods}, or fewer --requests"
+            )
+        never = [f"{run.policy} {run.never_admitted}" for run in self.runs if run.never_admitted]
+        if never:
+            found.append(
+                f"never admitted, of {len(problem)} requests: {', '.join(never)}; nobody is "
+                f"admitted past T={problem.periods}"
+            )
+        return tuple(found)
 
     def figures(self) -> dict[str, Draw]:
         """Return policies as bars up to the bound, and how bound and schedule closed in."""
@@ -190,8 +256,8 @@ class HindsightReport(Report):
     def _weak_side(self) -> str:
         """Return which side still moved in the second half of the search."""
         found = self.found
-        if found.stop_reason is StopReason.OPTIMAL:
-            return "Bound and schedule are equal: the schedule is optimal."
+        if found.gap <= PROOF_RELATIVE:
+            return "Bound and schedule agree: the schedule is optimal."
         history = found.history
         if len(history) < 2:
             return "The search was too short to tell whether bound or schedule is the weak side."
