@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+
+    import pandas as pd
 
     from olprouting.instances import PeriodProblem, PeriodResult
 
 
 SHEET = ("request", "worker", "share", "reward", "price x use", "margin", "slack")
+PRICES = ("worker", "period", "slot", "kv_token")
 
 
 def print_period(problem: PeriodProblem, result: PeriodResult) -> None:
     """Print a period's result as aligned text; starts, prices and option values of 0 are left out.
 
     Where there are prices, every request stands with its reward, what its resources cost at them,
-    the margin that is left, and what the reward lacks for a start.
+    the margin that is left, and what the reward lacks for a start. What other optimal prices would
+    say otherwise is printed as the range over all of them.
     """
-    from olprouting.exact.period.price_sheet import price_sheet
+    from olprouting.exact.period.price_sheet import has_ranges, price_ranges, price_sheet
 
     typer.echo(result.summary())
     if result.x is not None:
@@ -29,17 +34,58 @@ def print_period(problem: PeriodProblem, result: PeriodResult) -> None:
         _print_table("starts", ("request", "worker", "share"), starts)
     if result.priced is None:
         return
-    prices = result.price_frame()
     sheet = price_sheet(problem, result).round(9) + 0.0  # no -0
-    _print_table("requests at these prices", SHEET, sheet.itertuples(index=False))
+    many = result.priced.unique is not True
+    ranged = many and has_ranges(problem, result)
+    which = "at all optimal prices" if ranged else "at these prices"
+    _print_table(f"requests {which}", SHEET, _of_requests(sheet, ranged=ranged))
+    if ranged:
+        _print_table("prices", PRICES, _of_ranges(price_ranges(problem, result)))
+        typer.echo("prices are not unique: least to greatest over all optimal ones")
+        return
+    prices = result.price_frame()
     costly = prices[(prices["batch"] > 0) | (prices["memory"] > 0)].itertuples(index=False)
-    _print_table("prices", ("worker", "period", "slot", "kv_token"), costly)
+    _print_table("prices", PRICES, costly)
+    if many:
+        typer.echo("others may be optimal too; --form lp shows between which ends they lie")
     values = [(j, y) for j, y in enumerate(result.priced.option_values.tolist()) if y > 0]
     _print_table("option values", ("request", "option_value"), values)
 
 
-def _print_table(title: str, headings: tuple[str, ...], rows: Iterable[tuple[float, ...]]) -> None:
-    cells = [[f"{value:.6g}" for value in row] for row in rows]
+def _of_requests(sheet: pd.DataFrame, *, ranged: bool) -> Iterator[tuple[float | str, ...]]:
+    for row in sheet.itertuples(index=False):
+        first = (row.request, row.worker, row.share, row.reward)
+        if not ranged:
+            yield (*first, row.price_times_use, row.margin, row.slack)
+            continue
+        lacks = [max(cost - row.reward, 0.0) if not row.share else 0.0 for cost in row[-2:]]
+        margin = _range(row.reward - row.most, row.reward - row.least)
+        yield (*first, _range(row.least, row.most), margin, _range(*lacks))
+
+
+def _of_ranges(prices: pd.DataFrame) -> Iterator[tuple[float | str, ...]]:
+    for row in prices.itertuples(index=False):
+        slot, token = _range(*row[2:4]), _range(*row[4:6])
+        if (slot, token) != ("0", "0"):
+            yield (row.worker, row.period, slot, token)
+
+
+def _range(low: float, high: float) -> str:
+    """Return both ends in words, or the one number that they are."""
+    if math.isnan(low) or math.isnan(high):
+        return "unknown"
+    texts = [f"{end:.6g}" for end in (low, high)]
+    if texts[0] == texts[1]:
+        return texts[0]
+    if math.isinf(high):
+        return f"{texts[0]} or more"
+    return f"{texts[1]} or less" if math.isinf(low) else " to ".join(texts)
+
+
+def _print_table(
+    title: str, headings: tuple[str, ...], rows: Iterable[tuple[float | str, ...]]
+) -> None:
+    cells = [[one if isinstance(one, str) else f"{one:.6g}" for one in row] for row in rows]
     typer.echo(f"\n{title}" if cells else f"\n{title}: none above 0")
     if not cells:
         return
