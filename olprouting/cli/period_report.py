@@ -34,7 +34,7 @@ def print_period(problem: PeriodProblem, result: PeriodResult) -> None:
         _print_table("starts", ("request", "worker", "share"), starts)
     if result.priced is None:
         return
-    sheet = price_sheet(problem, result).round(9) + 0.0  # no -0
+    sheet = price_sheet(problem, result).astype(float).round(9) + 0.0  # no -0
     many = result.priced.unique is not True
     ranged = many and has_ranges(problem, result)
     which = "at all optimal prices" if ranged else "at these prices"
@@ -53,21 +53,21 @@ def print_period(problem: PeriodProblem, result: PeriodResult) -> None:
 
 
 def _of_requests(sheet: pd.DataFrame, *, ranged: bool) -> Iterator[tuple[float | str, ...]]:
-    for row in sheet.itertuples(index=False):
-        first = (row.request, row.worker, row.share, row.reward)
+    for row in sheet.to_numpy(float).tolist():
+        request, worker, share, reward, cost, margin, slack, least, most = row
         if not ranged:
-            yield (*first, row.price_times_use, row.margin, row.slack)
+            yield request, worker, share, reward, cost, margin, slack
             continue
-        lacks = [max(cost - row.reward, 0.0) if not row.share else 0.0 for cost in row[-2:]]
-        margin = _range(row.reward - row.most, row.reward - row.least)
-        yield (*first, _range(row.least, row.most), margin, _range(*lacks))
+        lacks = (0.0, 0.0) if share else (max(least - reward, 0.0), max(most - reward, 0.0))
+        margins = _range(reward - most, reward - least)
+        yield request, worker, share, reward, _range(least, most), margins, _range(*lacks)
 
 
 def _of_ranges(prices: pd.DataFrame) -> Iterator[tuple[float | str, ...]]:
-    for row in prices.itertuples(index=False):
-        slot, token = _range(*row[2:4]), _range(*row[4:6])
+    for worker, period, *ends in prices.to_numpy(float).tolist():
+        slot, token = _range(*ends[:2]), _range(*ends[2:])
         if (slot, token) != ("0", "0"):
-            yield (row.worker, row.period, slot, token)
+            yield worker, period, slot, token
 
 
 def _range(low: float, high: float) -> str:

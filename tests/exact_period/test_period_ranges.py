@@ -1,4 +1,4 @@
-"""Between which ends optimal prices lie: by hand, and by another program for the same polyhedron."""
+"""Between which ends optimal prices lie: by hand, and by another program for the polyhedron."""
 
 from __future__ import annotations
 

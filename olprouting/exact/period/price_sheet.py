@@ -93,11 +93,17 @@ def price_ranges(problem: PeriodProblem, result: PeriodResult) -> pd.DataFrame:
 
     assert result.x is not None
     worker, offset = np.indices(problem.slots.shape)
-    frame = {"worker": worker.ravel(), "period": offset.ravel() + problem.period}
-    optimal = OptimalPrices(problem, result.x).prices()
-    for name, ends in zip(("batch", "memory"), optimal, strict=True):
-        frame |= {f"{name}_low": ends.low.ravel(), f"{name}_high": ends.high.ravel()}
-    return pd.DataFrame(frame)
+    slots, tokens = OptimalPrices(problem, result.x).prices()
+    return pd.DataFrame(
+        {
+            "worker": worker.ravel(),
+            "period": offset.ravel() + problem.period,
+            "batch_low": slots.low.ravel(),
+            "batch_high": slots.high.ravel(),
+            "memory_low": tokens.low.ravel(),
+            "memory_high": tokens.high.ravel(),
+        }
+    )
 
 
 def has_ranges(problem: PeriodProblem, result: PeriodResult) -> bool:
