@@ -155,7 +155,7 @@ class ParetoFront(Report):
         """Return the runs, each under the name of its weights."""
         return (front_table(self),)
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Return what the runs warned of."""
         return self.notices
 
