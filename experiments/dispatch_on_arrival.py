@@ -26,11 +26,15 @@ from olprouting.traces.arrivals import poisson_by_period
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-ON_ARRIVAL = ("random", "round-robin", "power-of-two", "jsq", "least-load", "least-imbalance")
-CENTRAL = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh")
+FCFS = ("random", "round-robin", "power-of-two", "jsq", "least-load")
+ON_ARRIVAL = (*FCFS, "least-imbalance")
+CENTRAL = (*FCFS, "br0", "brh")
 LOOKAHEAD = olp.PolicyOptions(horizon=80, beta=43, gamma=0.86)
 PER_WORKER = 36
 """Requests in flight per worker at which JSQ's imbalance here is about the published one."""
+
+OLD = 20
+"""Age of the counts in the setting with old ones, in iterations."""
 
 Draw = "Callable[[int, int], olp.Trace]"
 """Requests of (how many, seed)."""
@@ -49,6 +53,10 @@ class Setting:
     per_period
         Requests that arrive per iteration on average (Poisson), instead of the closed loop; None
         for that.
+    signal_delay
+        Age of the counts and loads that policies see, in iterations.
+    kv_tokens
+        KV tokens per worker; None for no limit.
     warm_up, iterations
         Iterations before those measured, and both together.
     requests
@@ -61,6 +69,8 @@ class Setting:
     slots: int
     in_flight: int
     per_period: float | None = None
+    signal_delay: int = 0
+    kv_tokens: int | None = None
     warm_up: int = 3000
     iterations: int = 12_000
     requests: int = 8000
@@ -91,6 +101,7 @@ def settings() -> Iterator[Setting]:
     yield Setting("30002 means", "slots never fill, Poisson", 8, 2000, 288, 288 / 1185)
     yield Setting("30002 means", "as many slots as requests", 8, PER_WORKER, 288)
     yield Setting("30002 means", "a quarter more requests than slots", 8, PER_WORKER, 360)
+    yield Setting("30002 means", "slots never fill, old counts", 8, 288, 288, signal_delay=OLD)
     yield Setting("long outputs", "slots never fill, Poisson", 8, 2000, 288, 288 / 1052)
     yield Setting("long outputs", "a quarter more requests than slots", 8, PER_WORKER, 360)
 
@@ -106,12 +117,16 @@ def settings_of_trace(name: str) -> Iterator[Setting]:
 def runs(setting: Setting, draw: Any, seeds: int) -> Iterator[dict[str, Any]]:
     """Yield a row per way of dispatch, policy and seed."""
     for seed in range(seeds):
-        trace, in_flight = draw(setting.requests, seed), setting.in_flight
-        released: dict[str, Any] = {"in_flight": in_flight}
+        trace = draw(setting.requests, seed)
+        released: dict[str, Any] = {"in_flight": setting.in_flight}
         if setting.per_period is not None:
             trace = poisson_by_period(trace, setting.per_period, np.random.default_rng([seed, 2]))
             released = {}
-        for dispatch, policies in (("arrival", ON_ARRIVAL), ("central", CENTRAL)):
+        released["signal_delay"] = setting.signal_delay
+        worlds = {"arrival": ON_ARRIVAL, "central": CENTRAL}
+        if setting.signal_delay:  # which lookahead does not take
+            worlds = {"arrival": FCFS}
+        for dispatch, policies in worlds.items():
             for name in policies:
                 yield {
                     "workload": setting.workload,
@@ -121,11 +136,18 @@ def runs(setting: Setting, draw: Any, seeds: int) -> Iterator[dict[str, Any]]:
                     "dispatch": dispatch,
                     "policy": name,
                     "seed": seed,
-                } | measured(setting, trace, name, seed, dispatch=dispatch, **released)
+                } | measured(
+                    setting, trace, policy_of(name, setting), seed, dispatch=dispatch, **released
+                )
+
+
+def policy_of(name: str, setting: Setting) -> olp.Policy:
+    """Return the policy of that name, with the lookahead of this experiment."""
+    return olp.make_policy(name, setting.workers, LOOKAHEAD)
 
 
 def measured(
-    setting: Setting, trace: olp.Trace, name: str, seed: int, **options: Any
+    setting: Setting, trace: olp.Trace, policy: olp.Policy, seed: int, **options: Any
 ) -> dict[str, float]:
     """Run a policy and return what it achieved after the warm-up.
 
@@ -136,8 +158,8 @@ def measured(
     """
     run = olp.simulate(
         trace,
-        olp.Cluster.homogeneous(setting.workers, setting.slots),
-        olp.make_policy(name, setting.workers, LOOKAHEAD),
+        olp.Cluster.homogeneous(setting.workers, setting.slots, kv_tokens=setting.kv_tokens),
+        policy,
         seed=seed,
         series_every=1,
         max_iterations=setting.iterations,
@@ -183,9 +205,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = []
     for setting in wanted:
         one = setting.reduced() if options.reduced else setting
-        rows += runs(one, draws[one.workload], 1 if options.reduced else 5)
+        rows += runs(one, draws[one.workload], 1 if options.reduced else 30)
     options.out.mkdir(parents=True, exist_ok=True)
-    write_table(pd.DataFrame(rows), options.out / "dispatch_on_arrival.csv")
+    write_table(pd.DataFrame(rows).round(2), options.out / "dispatch_on_arrival.csv")
 
 
 if __name__ == "__main__":

@@ -115,6 +115,13 @@ def saved(
     return Interval.of(100 * (1 - by_seed(frame, column, **policy) / other).dropna())
 
 
+def ratio(
+    frame: pd.DataFrame, column: str, policy: Mapping[str, object], base: Mapping[str, object]
+) -> Interval:
+    """Return how many times `base` `policy` has, paired by seed."""
+    return Interval.of((by_seed(frame, column, **policy) / by_seed(frame, column, **base)).dropna())
+
+
 def summary(frame: pd.DataFrame, metric: str, **wanted: object) -> Interval:
     """Return the interval of a summarised study's metric: its columns are mean and high."""
     found = rows(frame, metric=metric, **wanted)
@@ -138,7 +145,7 @@ def pages() -> dict[Path, str]:
         autoescape=False,
     )
     tools: tuple[Callable[..., object], ...] = (
-        claim, rows, one, over_seeds, by_seed, saved, summary, results
+        claim, rows, one, over_seeds, by_seed, saved, ratio, summary, results
     )  # fmt: skip
     environment.globals |= {tool.__name__: tool for tool in tools}
     environment.filters["grouped"] = lambda value, digits=0: f"{value:,.{digits}f}"

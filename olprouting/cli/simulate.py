@@ -13,7 +13,7 @@ from olprouting.cli.command import command, take
 from olprouting.cli.saving import Saving, own_file, own_folder
 from olprouting.cli.tables import read_table, show_report
 from olprouting.errors import PolicyError
-from olprouting.files import write_table
+from olprouting.files import write_table, write_text
 from olprouting.options import (
     BidPriceOptions,
     ClockOptions,
@@ -28,8 +28,9 @@ from olprouting.options import (
 PolicyOption = Annotated[
     str,
     typer.Option(
-        help="random, round-robin, power-of-two, jsq, least-load, least-imbalance, br0, brh, "
-        "exact, bid-price, bid-price-exact, lp-rounding, period-integer, or FILE.py:function."
+        help="random, round-robin, power-of-two, jsq, least-load, vllm, sglang, llm-d, dynamo, "
+        "least-imbalance, br0, brh, exact, bid-price, bid-price-exact, prices-0, lp-rounding, "
+        "period-integer, or FILE.py:function."
     ),
 ]
 SeriesOption = Annotated[
@@ -40,6 +41,13 @@ EveryOption = Annotated[int, typer.Option(min=1, help="Keep every k-th iteration
 RequestsOutOption = Annotated[
     Path | None,
     typer.Option(help="Write a row per request to this .parquet or .csv.", show_default=False),
+]
+PerfettoOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the run as a .json that ui.perfetto.dev opens: slots, loads, waiting.",
+        show_default=False,
+    ),
 ]
 ReplayOption = Annotated[
     Path | None,
@@ -74,6 +82,7 @@ def simulate(
     series: SeriesOption = None,
     every: EveryOption = 1,
     requests_out: RequestsOutOption = None,
+    perfetto: PerfettoOption = None,
     replay: ReplayOption = None,
     out: o.FolderOption = None,
     details: o.DetailsOption = False,
@@ -89,13 +98,18 @@ def simulate(
         series = own_file(context, writable_target(series), (*read, requests_out))
     if requests_out is not None:
         requests_out = own_file(context, writable_target(requests_out), read)
+    if perfetto is not None:
+        perfetto = own_file(context, perfetto, (*read, series, requests_out))
+        from olprouting.run_report import check_perfetto
+
+        check_perfetto(barrier=time.clock == "barrier", whole=every == 1)
     folder = None if out is None else own_folder(context, out)
     from olprouting.cli.progress import progress_bar, warn_if_interpreted
     from olprouting.engine import replay_policy
     from olprouting.engine import simulate as run
     from olprouting.forecasts import make_forecast
     from olprouting.policies import ExactPolicy, make_policy
-    from olprouting.run_report import RunReport
+    from olprouting.run_report import RunReport, to_perfetto
     from olprouting.versions import versions
 
     if replay is not None:  # as we have written them
@@ -125,11 +139,11 @@ def simulate(
                 **asdict(running),
                 kv=kv,
                 seed=seed,
-                series_every=None if series is None and folder is None else every,
+                series_every=None if series is folder is perfetto is None else every,
                 on_progress=lambda done, total: advance(f"run {made.name}", done, total),
             )
     except PolicyError as error:
-        if series is None and requests_out is None and folder is None:
+        if series is requests_out is perfetto is folder is None:
             raise
         raise PolicyError(f"{error}; nothing of this run is saved") from None
     solves = made.results if isinstance(made, ExactPolicy) else None
@@ -159,6 +173,8 @@ def simulate(
         saving.save(lambda: [write_table(result.series_frame(), series)])
     if requests_out is not None:
         saving.save(lambda: [write_table(result.to_frame(), requests_out)])
+    if perfetto is not None:
+        saving.save(lambda: [write_text(perfetto, to_perfetto(result))])
     if folder is not None:
         with progress_bar() as advance:
             advance("write", 0, 1)

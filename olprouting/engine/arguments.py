@@ -85,6 +85,11 @@ def check_policy(
             f"{policy.name} projects {horizon} iterations ahead"
         )
     if cluster.kv_tokens is None:
+        if isinstance(policy, CompiledPolicy) and policy.needs_kv_limits:
+            raise InputError(
+                f"{policy.name} weighs the share of KV tokens in use, but workers have no limit; "
+                "give kv_tokens (--kv-tokens)"
+            )
         return
     if not policy.respects_kv and dispatch is Dispatch.CENTRAL:
         raise InputError(

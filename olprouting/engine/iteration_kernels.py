@@ -54,7 +54,7 @@ def run_iterations(
     settings: Settings,
     state: State,
     parameters: PolicyParameters,
-    pointer: Ints,
+    memory: Ints,
     rng: np.random.Generator,
     iterations: int,
 ) -> bool:
@@ -68,7 +68,7 @@ def run_iterations(
         view = observe(settings, state)
         admitted = 0
         if view.admissions > 0:
-            admitted = route_compiled(parameters, view, pointer, rng, position, worker)
+            admitted = route_compiled(parameters, view, memory, rng, position, worker)
         commit(settings, state, position[:admitted], worker[:admitted])
     return True
 

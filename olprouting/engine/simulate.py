@@ -278,14 +278,14 @@ def _compiled_chunks(
     from olprouting.compiling import prepare
     from olprouting.engine.iteration_kernels import run_iterations
 
-    pointer = np.zeros(1, np.int64)
-    prepare(run_iterations, settings, state, policy.parameters, pointer, rng, 0)
+    memory = np.zeros_like(policy.memory)
+    prepare(run_iterations, settings, state, policy.parameters, memory, rng, 0)
     yield
     left = max_iterations
     more = True
     while more and left != 0:
         iterations = SERIES_CHUNK if left is None else min(left, SERIES_CHUNK)
-        more = run_iterations(settings, state, policy.parameters, pointer, rng, iterations)
+        more = run_iterations(settings, state, policy.parameters, memory, rng, iterations)
         left = None if left is None else left - iterations
         yield
 
@@ -304,7 +304,7 @@ def _python_chunks(
     from olprouting.engine.workers import worker_view
 
     if isinstance(policy, CompiledPolicy):
-        policy.pointer[0] = 0
+        policy.memory[:] = 0
 
     def truth(horizon: int) -> npt.NDArray[np.float64]:
         now = int(state.now["iteration"][0])

@@ -175,7 +175,7 @@ def ask(policy: Policy, states: Sequence[SampledDecision], seed: int) -> tuple[A
     """
     rng = np.random.default_rng([seed, 2])
     if isinstance(policy, CompiledPolicy):
-        policy.pointer[0] = 0
+        policy.memory[:] = 0
     answers = []
     for number, state in enumerate(states, 1):
         view = state.view if policy.needs_residents else state.view._replace(workers=None)

@@ -18,7 +18,7 @@ def route_fcfs(
     policy: int | None,
     random_ties: bool,
     view: View,
-    pointer: Ints,
+    memory: Ints,
     rng: np.random.Generator,
     position: Ints,
     worker: Ints,
@@ -26,7 +26,7 @@ def route_fcfs(
     """Admit the first U requests and fill `position` and `worker`, shape (U,), with the pairs.
 
     Loads, counts and free slots are updated after every assignment (balance paper, EC.2).
-    `pointer` is the round-robin memory, shape (1,), kept across iterations.
+    `memory` holds the next worker of round robin, shape (1,), kept across iterations.
 
     Under KV limits the policy chooses among the workers with a free slot and room for the KV tokens
     that the earliest request needs in its first iteration. If there is none, no later request
@@ -53,7 +53,7 @@ def route_fcfs(
         if policy == RANDOM:
             g = pick_free(open_slots, rng)
         elif policy == ROUND_ROBIN:
-            g = next_free(open_slots, pointer)
+            g = next_free(open_slots, memory)
         elif policy == POWER_OF_TWO:
             g = fewer_of_two(open_slots, active, random_ties, rng)
         elif policy == JSQ:

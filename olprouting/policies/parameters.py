@@ -57,6 +57,41 @@ class ImbalanceParameters(NamedTuple):
     growing: int
 
 
+class LoadWeights(NamedTuple):
+    """What routers that people run add up to the load of a worker, and take the least of.
+
+    Attributes
+    ----------
+    queued_requests, running_requests
+        Weights of its requests: queued at the worker, and in service.
+    queued_tokens, running_tokens
+        Weights of their tokens.
+    relative
+        Whether queued requests count from 0 (the fewest of all workers) to 1 (the most), and tokens
+        as shares of the worker's KV tokens.
+    """
+
+    queued_requests: float
+    running_requests: float
+    queued_tokens: float
+    running_tokens: float
+    relative: bool = False
+
+
+class BalanceThresholds(NamedTuple):
+    """When SGLang's router goes by requests rather than by what it has sent where.
+
+    Attributes
+    ----------
+    absolute, relative
+        It does if the busiest worker has more than `absolute` requests over the idlest, and more
+        than `relative` times as many.
+    """
+
+    absolute: int
+    relative: float
+
+
 class PolicyParameters(NamedTuple):
     """A compiled policy with its options, as compiled code takes them.
 
@@ -72,12 +107,18 @@ class PolicyParameters(NamedTuple):
         Options of BR-0 and BR-H; None for others.
     imbalance
         Options of least-imbalance; None for others.
+    load_weights
+        Weights of a policy that takes the least weighted load; None for others.
+    thresholds
+        Thresholds of sglang; None for others.
     """
 
     fcfs: int | None
     random_ties: bool
     balance: BalanceParameters | None = None
     imbalance: ImbalanceParameters | None = None
+    load_weights: LoadWeights | None = None
+    thresholds: BalanceThresholds | None = None
 
     @property
     def offset_weights(self) -> npt.NDArray[np.float64] | None:

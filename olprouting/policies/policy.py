@@ -103,13 +103,14 @@ class CompiledPolicy:
         What reports call it.
     parameters
         The policy and its options.
-    pointer
-        Round-robin memory, shape (1,); a new run starts it at 0.
+    memory
+        What it remembers from decision to decision, int64, 0 at the start of a run: the next worker
+        of round robin, shape (1,); the tokens sent to each worker of sglang, shape (G,).
     """
 
     name: str
     parameters: PolicyParameters
-    pointer: npt.NDArray[np.int64] = field(
+    memory: npt.NDArray[np.int64] = field(
         default_factory=lambda: np.zeros(1, np.int64), compare=False, repr=False
     )
 
@@ -134,6 +135,12 @@ class CompiledPolicy:
         """False."""
         return False
 
+    @property
+    def needs_kv_limits(self) -> bool:
+        """Whether it weighs shares of the KV tokens that workers have."""
+        weights = self.parameters.load_weights
+        return weights is not None and weights.relative
+
     def route(self, view: View, rng: np.random.Generator) -> Pairs:
         """Return the pairs that the policy chooses."""
         position, worker = self.route_arrays(view, rng)
@@ -149,7 +156,7 @@ class CompiledPolicy:
         worker = np.empty(view.admissions, np.int64)
         admitted = 0
         if view.admissions:
-            admitted = route_compiled(self.parameters, view, self.pointer, rng, position, worker)
+            admitted = route_compiled(self.parameters, view, self.memory, rng, position, worker)
         return position[:admitted], worker[:admitted]
 
     def prepare(self, view: View, rng: np.random.Generator) -> None:
@@ -158,4 +165,4 @@ class CompiledPolicy:
         from olprouting.policies.route_kernels import route_compiled
 
         pairs = np.empty(0, np.int64)
-        prepare(route_compiled, self.parameters, view, self.pointer, rng, pairs, pairs)
+        prepare(route_compiled, self.parameters, view, self.memory, rng, pairs, pairs)

@@ -37,8 +37,27 @@ _FCFS = {
     "jsq": parameters.JSQ,
     "least-load": parameters.LEAST_LOAD,
 }
+_ROUTERS = {
+    "vllm": parameters.LoadWeights(4, 1, 0, 0),
+    "llm-d": parameters.LoadWeights(2, 0, 0, 2, relative=True),
+    "dynamo": parameters.LoadWeights(0, 0, 2, 1),
+}
+"""Load terms of routers that people run; docs/where-requests-wait.md says where they are from."""
+
+_SGLANG = parameters.BalanceThresholds(absolute=64, relative=1.5)
+"""Defaults of SGLang's gateway."""
+
 _PERIOD_POLICIES = ("bid-price", "prices-0", "bid-price-exact", "lp-rounding", "period-integer")
-_BUILT_IN = (*_FCFS, "least-imbalance", "br0", "brh", "exact", *_PERIOD_POLICIES)
+_BUILT_IN = (
+    *_FCFS,
+    *_ROUTERS,
+    "sglang",
+    "least-imbalance",
+    "br0",
+    "brh",
+    "exact",
+    *_PERIOD_POLICIES,
+)
 _REGISTERED: dict[str, Factory] = {}
 
 
@@ -111,6 +130,14 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
         return CompiledPolicy(
             name, parameters.PolicyParameters(_FCFS[name], options.ties == "random")
         )
+    if name in _ROUTERS:
+        return weighted_load_policy(name, _ROUTERS[name], options)
+    if name == "sglang":
+        return CompiledPolicy(
+            name,
+            parameters.PolicyParameters(None, options.ties == "random", thresholds=_SGLANG),
+            np.zeros(workers, np.int64),
+        )
     if name == "least-imbalance":
         return CompiledPolicy(name, _imbalance_parameters(options))
     if name == "br0":  # F0 is the horizon score at H = 0 and beta = G
@@ -136,6 +163,42 @@ def make_policy(name: str, workers: int, options: PolicyOptions | None = None) -
     if ":" in name:
         return FunctionPolicy(name, _function_at(name))
     raise unknown_name("policy", name, (*policy_names(), "FILE.py:function"))
+
+
+def weighted_load_policy(
+    name: str, weights: parameters.LoadWeights, options: PolicyOptions | None = None
+) -> CompiledPolicy:
+    """Return a policy that sends each request to the worker with the least weighted load.
+
+    The form of the routers ``vllm``, ``llm-d`` and ``dynamo``, with weights of one's own.
+
+    Parameters
+    ----------
+    name
+        What reports call it.
+    weights
+        Weights of queued and running requests and tokens.
+    options
+        How ties are broken.
+
+    Examples
+    --------
+    >>> policy = weighted_load_policy("tokens", LoadWeights(0, 0, 1, 1))
+    """
+    random_ties = (options or PolicyOptions()).ties == "random"
+    return CompiledPolicy(
+        name,
+        parameters.PolicyParameters(
+            fcfs=None,
+            random_ties=random_ties,
+            load_weights=weights._replace(  # an int would compile all kernels once more
+                queued_requests=float(weights.queued_requests),
+                running_requests=float(weights.running_requests),
+                queued_tokens=float(weights.queued_tokens),
+                running_tokens=float(weights.running_tokens),
+            ),
+        ),
+    )
 
 
 def _period_policy(name: str, options: PolicyOptions) -> Policy:

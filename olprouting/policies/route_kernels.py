@@ -8,6 +8,8 @@ from olprouting.compiling import Ints, compiled
 from olprouting.policies.balance_route_kernels import route_balance
 from olprouting.policies.fcfs_kernels import route_fcfs
 from olprouting.policies.imbalance_kernels import route_least_imbalance
+from olprouting.policies.record_kernels import route_by_record
+from olprouting.policies.weighted_load_kernels import route_weighted_load
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 def route_compiled(
     parameters: PolicyParameters,
     view: View,
-    pointer: Ints,
+    memory: Ints,
     rng: np.random.Generator,
     position: Ints,
     worker: Ints,
@@ -30,12 +32,18 @@ def route_compiled(
     Returns their number: U, unless KV limits stand in the way.
     """
     admitted = route_fcfs(
-        parameters.fcfs, parameters.random_ties, view, pointer, rng, position, worker
+        parameters.fcfs, parameters.random_ties, view, memory, rng, position, worker
     )
     admitted += route_balance(
         parameters.balance, parameters.random_ties, view, rng, position, worker
     )
     admitted += route_least_imbalance(
         parameters.imbalance, parameters.random_ties, view, rng, position, worker
+    )
+    admitted += route_weighted_load(
+        parameters.load_weights, parameters.random_ties, view, rng, position, worker
+    )
+    admitted += route_by_record(
+        parameters.thresholds, parameters.random_ties, view, memory, rng, position, worker
     )
     return int(admitted)

@@ -139,7 +139,7 @@ def test_compiled_loop_equals_plain_loop_equals_referee(policies, data) -> None:
         on_decision=lambda made: views.append(made.view.copy()),
         **arguments,
     )
-    policy.pointer[0] = 0
+    policy.memory[:] = 0
     run = run_reference(
         trace, cluster, policy.route, horizon=policy.horizon, spread=spread, **arguments
     )

@@ -22,7 +22,10 @@ from olprouting.forecasts import NoisyOracle, Oracle
 from olprouting.instances import Cluster, StepTime, Trace
 from olprouting.policies import PolicyOptions, make_policy
 
-COUNTING = ("random", "round-robin", "power-of-two", "jsq", "least-load", "least-imbalance")
+COUNTING = (
+    "random", "round-robin", "power-of-two", "jsq", "least-load", "vllm", "dynamo",
+    "sglang", "least-imbalance",
+)  # fmt: skip
 BY_INDEX = PolicyOptions(ties="index", horizon=0)
 
 
@@ -52,7 +55,7 @@ def test_dispatch_on_arrival_equals_the_referee(data, trace, cluster, name) -> N
         on_decision=lambda made: views.append(made.view.copy()),
         **options,
     )
-    policy.pointer[0] = 0
+    policy.memory[:] = 0
     run = ArrivalReferee(trace, cluster, policy.route, spread=spread, **kv, **run_options).run()
     agree(compiled, run)
     same_views(views, run.views)
@@ -73,7 +76,7 @@ def test_a_closed_loop_under_a_central_queue_equals_the_referee(data, trace, clu
     run_options = run_options | {"backlog": None, "in_flight": data.draw(st.integers(1, 6))}
     policy = make_policy(name, cluster.workers)
     result = simulate(trace, cluster, policy, kv=KvOptions(**kv, oversize="reject"), **run_options)
-    policy.pointer[0] = 0
+    policy.memory[:] = 0
     agree(result, Referee(trace, cluster, policy.route, **kv, **run_options).run())
 
 

@@ -114,7 +114,7 @@ def test_fcfs_policies_under_kv_limits_by_either_clock_equal_the_referee(
         on_decision=lambda made: views.append(made.view.copy()),
         **arguments,
     )
-    policy.pointer[0] = 0
+    policy.memory[:] = 0
     run = Referee(trace, cluster, policy.route, spread=spread, **kv, **run_options).run()
     agree(compiled, run)
     same_views(views, run.views)

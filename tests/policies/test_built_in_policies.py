@@ -16,6 +16,9 @@ POLICIES = (
     "power-of-two",
     "jsq",
     "least-load",
+    "vllm",
+    "dynamo",
+    "sglang",
     "least-imbalance",
     "br0",
     "brh",
@@ -84,7 +87,10 @@ def test_no_policy_beats_the_enumeration(name, view) -> None:
         assert float(value - best) <= 1e-4  # gamma < 1: within the solver's tolerance
 
 
-@pytest.mark.parametrize("name", ["random", "round-robin", "power-of-two", "jsq", "least-load"])
+@pytest.mark.parametrize(
+    "name",
+    ["random", "round-robin", "power-of-two", "jsq", "least-load", "vllm", "dynamo", "sglang"],
+)
 @settings(max_examples=40, deadline=None)
 @given(view=views())
 def test_fcfs_policies_take_the_queue_in_order(name, view) -> None:
@@ -118,8 +124,88 @@ def test_fcfs_destinations_are_those_of_the_definition(view) -> None:
         assert [g for _, g in policy.route(seen, np.random.default_rng(0))] == expected
 
 
-def test_the_round_robin_pointer_survives_iterations() -> None:
-    """Catches a pointer that starts over with every decision."""
+def least_weighted(view, score):
+    """Where requests go by a score of (queued, running, queued tokens, running tokens) by worker.
+
+    `score` takes four lists and returns one; the first of the least ones takes the request.
+    """
+    queued, tokens = view.queued_requests.tolist(), view.queued_tokens.tolist()
+    running = (view.active_requests - view.queued_requests).tolist()
+    held = (view.projected_load_tokens[:, 0] - view.queued_tokens).tolist()
+    chosen = []
+    for size in view.waiting_prompt_tokens.tolist():
+        scores = score(queued, running, tokens, held)
+        chosen.append(scores.index(min(scores)))
+        queued[chosen[-1]] += 1
+        tokens[chosen[-1]] += size
+    return chosen
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_routers_that_people_run_go_by_their_own_terms(data) -> None:
+    """vLLM: 4 waiting + running; Dynamo: prefill tokens and all tokens; llm-d: queue and KV use."""
+    workers = data.draw(st.integers(1, 4))
+    each = st.lists(st.integers(0, 9), min_size=workers, max_size=workers)
+    queued, running, tokens, held, kv_free = (np.array(data.draw(each)) for _ in range(5))
+    kv_free += 1
+    sizes = np.array(data.draw(st.lists(st.integers(1, 9), max_size=5)), dtype=np.int64)
+    free = np.full(workers, len(sizes))
+    view = View(
+        (held + tokens)[:, None].astype(float), queued + running, free, sizes,
+        np.arange(len(sizes)), len(sizes), 1, kv_free_tokens=kv_free, waiting_kv_tokens=sizes,
+        queued_requests=queued, queued_tokens=tokens,
+    )  # fmt: skip
+
+    def llm_d(queued, running, tokens, held):
+        spread = max(queued) - min(queued)
+        shares = [(n - min(queued)) / spread if spread else 0.0 for n in queued]
+        used = [h / (h + f) for h, f in zip(held, kv_free.tolist(), strict=True)]
+        return [2 * share + 2 * use for share, use in zip(shares, used, strict=True)]
+
+    scores = {
+        "vllm": lambda queued, running, tokens, held: [
+            4 * q + r for q, r in zip(queued, running, strict=True)
+        ],
+        "dynamo": lambda queued, running, tokens, held: [
+            t + (t + h) for t, h in zip(tokens, held, strict=True)
+        ],
+        "llm-d": llm_d,
+    }
+    for name, score in scores.items():
+        policy = make_policy(name, workers, PolicyOptions(ties="index"))
+        pairs = policy.route(view, np.random.default_rng(0))
+        assert pairs == list(enumerate(least_weighted(view, score))), name
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_sglang_goes_by_its_record_unless_counts_differ_much(data) -> None:
+    """Catches a record that forgets earlier decisions, and thresholds that are joined by "or"."""
+    workers = data.draw(st.integers(1, 4))
+    policy = make_policy("sglang", workers, PolicyOptions(ties="index"))
+    record = [0] * workers
+    for _ in range(3):
+        counts = data.draw(st.lists(st.integers(0, 200), min_size=workers, max_size=workers))
+        sizes = data.draw(st.lists(st.integers(1, 9), max_size=5))
+        view = View(
+            np.zeros((workers, 1)), np.array(counts), np.full(workers, len(sizes)),
+            np.array(sizes, dtype=np.int64), np.arange(len(sizes)), len(sizes), 1,
+        )  # fmt: skip
+        expected = []
+        for size in sizes:
+            apart = max(counts) - min(counts) > 64 and max(counts) > 1.5 * min(counts)
+            measure = counts if apart else record
+            chosen = measure.index(min(measure))
+            counts[chosen] += 1
+            record[chosen] += size
+            expected.append(chosen)
+        pairs = policy.route(view, np.random.default_rng(0))
+        assert pairs == list(enumerate(expected))
+
+
+def test_round_robin_goes_on_where_it_was() -> None:
+    """Catches a next worker that starts over with every decision."""
     policy = make_policy("round-robin", 3)
     chosen = [policy.route(one_waiting([0, 0, 0]), np.random.default_rng(0))[0][1] for _ in "12345"]
     assert chosen == [0, 1, 2, 0, 1]
@@ -140,7 +226,18 @@ def one_waiting(active, loads=None, free=None) -> View:
 
 @pytest.mark.parametrize("s_greedy", [0, 7])
 @pytest.mark.parametrize(
-    "name", ["random", "power-of-two", "jsq", "least-load", "least-imbalance", "br0", "brh"]
+    "name",
+    [
+        "random",
+        "power-of-two",
+        "jsq",
+        "least-load",
+        "vllm",
+        "dynamo",
+        "least-imbalance",
+        "br0",
+        "brh",
+    ],
 )
 def test_random_ties_are_fair(name, s_greedy) -> None:
     """4 idle workers, 4000 draws: 900 to 1100 each (the standard deviation is 27)."""
