@@ -85,11 +85,23 @@ def _range(low: float, high: float) -> str:
 def _print_table(
     title: str, headings: tuple[str, ...], rows: Iterable[tuple[float | str, ...]]
 ) -> None:
-    cells = [[one if isinstance(one, str) else f"{one:.6g}" for one in row] for row in rows]
-    typer.echo(f"\n{title}" if cells else f"\n{title}: none above 0")
-    if not cells:
+    """Print rows; those that differ in consecutive numbers of request or period alone are one."""
+    runs = next(place for place in (1, 0) if headings[place] in ("request", "period"))
+    lines: list[list[str]] = []
+    last = 0.0
+    for row in rows:
+        cells = [one if isinstance(one, str) else f"{one:.6g}" for one in row]
+        rest = cells[:runs] + cells[runs + 1 :]
+        before = lines[-1] if lines else []
+        if row[runs] == last + 1 and rest == before[:runs] + before[runs + 1 :]:
+            before[runs] = f"{before[runs].split()[0]} to {cells[runs]}"
+        else:
+            lines.append(cells)
+        last = float(row[runs])
+    typer.echo(f"\n{title}" if lines else f"\n{title}: none above 0")
+    if not lines:
         return
-    table = [list(headings), *cells]
+    table = [list(headings), *lines]
     widths = [max(len(line[column]) for line in table) for column in range(len(headings))]
     for line in table:
         typer.echo("  ".join(text.rjust(w) for text, w in zip(line, widths, strict=True)))

@@ -98,8 +98,9 @@ def plot_price_strip(strip: pd.DataFrame) -> Figure:
         above.stairs(rows["free"], edges, fill=True, color=colour(5))
         above.set(title=f"Free {resource}", ylabel=resource)
         limits = rows["high"].to_numpy(float), rows["low"].to_numpy(float)
-        known = np.concatenate([rows["learned"], *(one[np.isfinite(one)] for one in limits)])
-        top = 1.1 * max(float(known.max(initial=0.0)), 1e-12)
+        columns = (rows["learned"].to_numpy(float), *limits)
+        known = np.concatenate([one[np.isfinite(one)] for one in columns])
+        top = 1.1 * float(known.max(initial=0.0)) or 1.0
         if np.isfinite(limits[1]).any():
             below.stairs(
                 np.minimum(np.nan_to_num(limits[0], nan=0.0, posinf=top), top),
@@ -114,7 +115,8 @@ def plot_price_strip(strip: pd.DataFrame) -> Figure:
                 below.stairs(
                     np.minimum(end, 2 * top), edges, baseline=None, color=colour(4), lw=0.8
                 )
-        below.stairs(rows["learned"], edges, baseline=None, color=colour(0), label="learned")
+        if rows["learned"].notna().any():
+            below.stairs(rows["learned"], edges, baseline=None, color=colour(0), label="learned")
         below.set(title=f"Price of {resource}", xlabel="period", ylabel=unit, ylim=(0, top))
         below.legend(fontsize="small")
     for ax in panels[0]:

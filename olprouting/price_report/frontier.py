@@ -10,7 +10,7 @@ import numpy as np
 
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
-from olprouting.instances import SloWeights
+from olprouting.instances import WEIGHT_SETS, SloWeights
 from olprouting.options import ClockOptions
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.price_report.runner import Runner, check_conditions
@@ -114,6 +114,23 @@ class ParetoFront(Report):
         """The non-dominated runs, in the order given."""
         return tuple(point for point in self.points if point.non_dominated)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the weights of each run are called: published, or those that differ between runs."""
+        published = {weights: name for name, weights in WEIGHT_SETS.items()}
+        documents = [point.weights.to_document() for point in self.points]
+        varied = [
+            name
+            for name in SloWeights.__dataclass_fields__
+            if len({document[name] for document in documents}) > 1
+        ]
+        return tuple(
+            published.get(point.weights)
+            or ", ".join(f"{name} {document[name]:.4g}" for name in varied)
+            or "the only weights"
+            for point, document in zip(self.points, documents, strict=True)
+        )
+
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return one row per run: the six weights, both metrics, ``censored``, ``non_dominated``.
 
@@ -164,10 +181,10 @@ class ParetoFront(Report):
         return {"pareto": self.plot}
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the runs, numbered as in the table, and join the non-dominated ones."""
+        """Draw the runs under the names of their weights, and join the non-dominated ones."""
         from olprouting.plots.pareto import plot_pareto
 
-        return plot_pareto(self.to_frame(), *self.metrics, ax=ax)
+        return plot_pareto(self.to_frame().set_axis(list(self.names)), *self.metrics, ax=ax)
 
 
 def weight_sweep(base: SloWeights, name: str, values: Iterable[float]) -> tuple[SloWeights, ...]:

@@ -6,7 +6,6 @@ from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
-from olprouting.instances import WEIGHT_SETS
 from olprouting.price_report.pairs import BLOCKS, CONTROL
 from olprouting.report import Table, text_of
 
@@ -33,12 +32,10 @@ def front_table(front: ParetoFront) -> Table:
     """Return the runs of a front, each under the name of its weights."""
     first, second = front.metrics
     points = front.points
-    named = {weights: name for name, weights in WEIGHT_SETS.items()}
     return Table(
         "Runs of bid-price",
-        {"weights": [named.get(point.weights, "") for point in points]},
+        {"weights": list(front.names)},
         {
-            "": [str(number) for number in range(len(points))],
             **{
                 metric: [text_of(getattr(p.outcome, metric), ",.6g") for p in points]
                 for metric in front.metrics

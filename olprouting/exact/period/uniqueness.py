@@ -115,6 +115,24 @@ class OptimalPrices:
             ends.reshape(2, -1)[:, place] = self._of(direction)
         return Range(*ends[:, :, 0]), Range(*ends[:, :, 1])
 
+    def mean_price(self, resource: int, offset: int) -> tuple[float, float]:
+        """Return between which ends the mean of the workers' prices in a period lies.
+
+        Parameters
+        ----------
+        resource
+            0 for slots, 1 for KV tokens.
+        offset
+            Of the period, from the first that remains.
+        """
+        workers, remaining = self._problem.slots.shape
+        place = (2 * np.arange(workers) + resource) * remaining + offset
+        direction = np.zeros(self._size)
+        direction[: len(self._tight)] = (
+            np.isin(self._tight, place) / self._scaled.row_unit[self._tight]
+        )
+        return self._of(direction / workers)
+
     def cost(self, request: int, worker: int) -> tuple[float, float]:
         """Return between which ends lies what a request's slots and KV tokens on a worker cost.
 
