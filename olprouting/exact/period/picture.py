@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 
-class Kinds(NamedTuple):
+class RequestKinds(NamedTuple):
     """A period's program with equal requests as one variable each, on one worker.
 
     Attributes
@@ -44,7 +44,7 @@ class Kinds(NamedTuple):
     resources: tuple[str, ...]
 
 
-def kinds_of(problem: PeriodProblem, result: PeriodResult) -> Kinds:
+def kinds_of(problem: PeriodProblem, result: PeriodResult) -> RequestKinds:
     """Return a period of one worker by kinds of requests.
 
     Parameters
@@ -71,7 +71,7 @@ def kinds_of(problem: PeriodProblem, result: PeriodResult) -> Kinds:
     columns = period_columns(problem)
     prices = np.stack([result.prices.batch, result.prices.memory], axis=1).ravel()
     first = first[order]
-    return Kinds(
+    return RequestKinds(
         rewards=problem.rewards[first],
         limit=np.bincount(kind.ravel(), minlength=len(first)).astype(np.float64)[order],
         usage=columns.usage[:, first].toarray(),
@@ -123,7 +123,7 @@ def plot_duality(problem: PeriodProblem, result: PeriodResult, ax: Axes | None =
     )
 
 
-def _values(kinds: Kinds) -> Floats:
+def _values(kinds: RequestKinds) -> Floats:
     """Return the option value of each kind: above 0 only where all its requests are admitted."""
     margins = kinds.rewards - kinds.prices @ kinds.usage
     return np.where(margins > 1e-9, margins, 0.0)
