@@ -12,7 +12,7 @@ import typer
 from olprouting.cli.command import option
 from olprouting.cli.saving import FOR_VERIFY, Saving, own_file, refuse_same
 from olprouting.errors import InputError
-from olprouting.files import write_text
+from olprouting.files import replacing, write_text
 from olprouting.options import PolicyOptions
 
 if TYPE_CHECKING:
@@ -58,6 +58,13 @@ def solve(
     export: Annotated[
         Path | None, typer.Option(help="Also write the model to this .lp or .mps file.")
     ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            help="Period: also draw it (.svg or .pdf): two kinds of requests on one worker as a "
+            "plane with prices as normals, any others as prices under free capacity."
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Also save the result, with what proves it, for `olprouting verify`."),
@@ -79,6 +86,8 @@ def solve(
         out = own_file(context, out, (file,))
     if export is not None:
         refuse_same(export, (file, out))
+    if figure is not None:
+        figure = own_file(context, _drawable(figure), (file, out, export))
     saving = Saving()
     options = SolveOptions(time_limit_s=time_limit, threads=threads, seed=seed)
     if _is_period(text, file):
@@ -99,10 +108,13 @@ def solve(
             typer.echo(period.to_json())
         else:
             print_period(problem, period)
+        if figure is not None:
+            _draw(saving, figure, problem, period)
         saving.end(_error(period), interrupted=period.stop_reason is StopReason.INTERRUPTED)
         return
     _refuse("form", form, file, "a decision; it takes --formulation")
     _refuse("prices", prices, file, "a decision; it has none")
+    _refuse("figure", None if figure is None else str(figure), file, "a decision; it has no prices")
     decision = Decision.from_json(text, source=str(file))
     if export is not None:
         with saving.part():
@@ -127,6 +139,29 @@ def solve(
                 pass
         _save(saving, out, decision, result, proof)
     saving.end(_error(result), interrupted=interrupted)
+
+
+def _drawable(path: Path) -> Path:
+    if path.suffix not in (".svg", ".pdf"):
+        raise InputError(f"--figure {path}: the suffix must be .svg or .pdf")
+    return path
+
+
+def _draw(saving: Saving, path: Path, problem: PeriodProblem, period: PeriodResult) -> None:
+    """Write the picture of a period with prices; where there are none, say why."""
+    from olprouting.exact.period.picture import picture
+    from olprouting.report import Picture
+
+    drawn = Picture(lambda: picture(problem, period))
+    write = drawn.write_svg if path.suffix == ".svg" else drawn.write_pdf
+
+    def draw() -> list[Path]:
+        period.prices  # noqa: B018 (raises where there are none)
+        with replacing(path) as unfinished:
+            write(unfinished)
+        return [path]
+
+    saving.save(draw)
 
 
 def _error(result: Result[Any]) -> list[str]:

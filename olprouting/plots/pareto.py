@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from olprouting.plots.axes import axes_or_new, colour, labelled
+from olprouting.plots.axes import axes_or_new, colour, labelled, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def plot_pareto(points: pd.DataFrame, x: str, y: str, ax: Axes | None = None) -> Axes:
-    """Draw every run as a point and join the non-dominated ones.
+    """Draw every run as a point with its name, and join the non-dominated ones.
 
     Parameters
     ----------
     points
-        One row per run: `x`, `y` and ``non_dominated``.
+        One row per run: `x`, `y` and ``non_dominated``; its index is what stands at the point.
     x, y
         Names of the two metrics.
     ax
@@ -33,8 +33,14 @@ def plot_pareto(points: pd.DataFrame, x: str, y: str, ax: Axes | None = None) ->
     rest = points[~points["non_dominated"]]
     ax.plot(rest[x], rest[y], "o", color=colour(6), alpha=0.35, label="dominated")
     ax.plot(front[x], front[y], "o-", color=colour(0), label="non-dominated")
-    for number, row in points.iterrows():
-        ax.annotate(str(number), (row[x], row[y]), xytext=(4, 4), textcoords="offset points")
+    for place, (name, row) in enumerate(points.sort_values([x, y]).iterrows()):
+        ax.annotate(
+            literal(name),
+            (row[x], row[y]),
+            xytext=(4, (4, -9)[place % 2]),  # neighbours above and below
+            textcoords="offset points",
+            fontsize="small",
+        )
     ax.set(xlabel=labelled(x), ylabel=labelled(y))
     ax.legend(fontsize="small")
     return ax

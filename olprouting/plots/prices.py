@@ -1,18 +1,24 @@
-"""Bid prices as heat maps, and the way of Algorithm 2 to the minimum."""
+"""Bid prices as heat maps and under free capacity, and the way of Algorithm 2 to the minimum."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from olprouting.plots.axes import axes_or_new, colour
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
     from matplotlib.image import AxesImage
 
-PANELS = (("batch", "reward per slot"), ("memory", "reward per KV token"))
+RESOURCES = (("slots", "reward per slot"), ("KV tokens", "reward per KV token"))
+"""Panels of a strip, and what their prices are in."""
+
+PANELS = (("batch", "slots", "reward per slot"), ("memory", "KV tokens", "reward per KV token"))
 
 
 def plot_price_map(prices: pd.DataFrame) -> Figure:
@@ -26,21 +32,23 @@ def plot_price_map(prices: pd.DataFrame) -> Figure:
     Returns
     -------
     Figure
-        A figure that belongs to no window. Every panel has colours of its own: exact prices stand
-        on few periods and are much higher there.
+        A figure that belongs to no window. Panels of one resource share their colours, by the
+        square root of the price: optimal prices stand on few periods and are much higher there.
     """
+    from matplotlib.colors import PowerNorm
     from matplotlib.figure import Figure as NewFigure
 
     kinds = list(dict.fromkeys(prices["kind"]))
     figure = NewFigure(figsize=(11, 2.6 * len(kinds)), layout="constrained")
     panels = figure.subplots(len(kinds), 2, squeeze=False, sharex=True, sharey=True)
-    for row, kind in enumerate(kinds):
-        chosen = prices[prices["kind"] == kind]
-        for column, (resource, unit) in enumerate(PANELS):
+    for column, (resource, name, unit) in enumerate(PANELS):
+        scale = PowerNorm(0.5, 0.0, float(prices[resource].max()) or 1.0)
+        for row, kind in enumerate(kinds):
             ax = panels[row][column]
-            image = _draw(chosen.pivot_table(resource, "worker", "period"), ax)
-            ax.set(title=f"{kind} prices: {resource}")
-            figure.colorbar(image, ax=ax, label=unit)
+            chosen = prices[prices["kind"] == kind]
+            image = _draw(chosen.pivot_table(resource, "worker", "period"), ax, scale)
+            ax.set(title=f"{kind} prices of {name}")
+        figure.colorbar(image, ax=panels[:, column].tolist(), label=f"{unit} (square root)")
     for ax in panels[-1]:
         ax.set_xlabel("period")
     for row in panels:
@@ -48,19 +56,72 @@ def plot_price_map(prices: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw(table: pd.DataFrame, ax: Axes) -> AxesImage:
+def _draw(table: pd.DataFrame, ax: Axes, scale: Normalize) -> AxesImage:
     periods = table.columns.to_numpy()
     extent = (periods[0] - 0.5, periods[-1] + 0.5, len(table) - 0.5, -0.5)
     ax.set_yticks(range(len(table)))
+    ax.grid(visible=False)
     return ax.imshow(
         table.to_numpy(),
         aspect="auto",
         interpolation="nearest",
         cmap="cividis",
-        vmin=0.0,
-        vmax=float(table.to_numpy().max()) or 1.0,
+        norm=scale,
         extent=extent,
     )
+
+
+def plot_price_strip(strip: pd.DataFrame) -> Figure:
+    """Draw free capacity over the remaining periods, and below it what a unit costs.
+
+    Parameters
+    ----------
+    strip
+        ``resource`` (``"slots"`` or ``"KV tokens"``), ``first_period``, ``last_period``, ``free``,
+        ``learned``, ``low``, ``high``: per stretch of periods what is free, and prices in reward
+        per unit and period: the run's, and the least and the most of optimal ones (infinite without
+        limit, NaN where unknown).
+
+    Returns
+    -------
+    Figure
+        A figure that belongs to no window.
+    """
+    from matplotlib.figure import Figure as NewFigure
+
+    figure = NewFigure(figsize=(11, 4.5), layout="constrained")
+    panels = figure.subplots(2, 2, sharex=True, height_ratios=(1, 1))
+    for column, (resource, unit) in enumerate(RESOURCES):
+        rows = strip[strip["resource"] == resource]
+        edges = np.append(rows["first_period"], rows["last_period"].iloc[-1] + 1)
+        above, below = panels[:, column]
+        above.stairs(rows["free"], edges, fill=True, color=colour(5))
+        above.set(title=f"Free {resource}", ylabel=resource)
+        limits = rows["high"].to_numpy(float), rows["low"].to_numpy(float)
+        columns = (rows["learned"].to_numpy(float), *limits)
+        known = np.concatenate([one[np.isfinite(one)] for one in columns])
+        top = 1.1 * float(known.max(initial=0.0)) or 1.0
+        if np.isfinite(limits[1]).any():
+            below.stairs(
+                np.minimum(np.nan_to_num(limits[0], nan=0.0, posinf=top), top),
+                edges,
+                baseline=np.nan_to_num(limits[1]),
+                fill=True,
+                color=colour(4),
+                alpha=0.45,
+                label="optimal, least to most",
+            )
+            for end in limits:
+                below.stairs(
+                    np.minimum(end, 2 * top), edges, baseline=None, color=colour(4), lw=0.8
+                )
+        if rows["learned"].notna().any():
+            below.stairs(rows["learned"], edges, baseline=None, color=colour(0), label="learned")
+        below.set(title=f"Price of {resource}", xlabel="period", ylabel=unit, ylim=(0, top))
+        below.legend(fontsize="small")
+    for ax in panels[0]:
+        ax.set_ylim(bottom=0)
+    return figure
 
 
 def plot_convergence(steps: pd.DataFrame, ax: Axes | None = None) -> Axes:

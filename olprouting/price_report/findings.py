@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from math import isfinite
+from typing import TYPE_CHECKING, Final
 
 from olprouting.price_report.pairs import CONTROL, reward_difference
+from olprouting.report import text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from olprouting.intervals import Interval
+    from olprouting.price_report.judge import PeriodRecord
     from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
     from olprouting.price_report.run_outcome import RunOutcome
 
+FEW_CHOICES: Final = 20
+"""With fewer periods that leave a choice, prices are hardly judged at all."""
+
+MORE: Final = "take a higher --rate, fewer --slots or fewer --kv-tokens"
+"""What makes capacity short."""
+
 
 def price_findings(report: PriceReport) -> tuple[str, ...]:
-    """Return whether prices help, whether reordering does, and how good a period's starts are."""
+    """Return whether prices help, whether reordering does, what binds, and what a period gets."""
     runs = {run.policy: run for run in report.runs}
     judged, control = runs.get("bid-price"), runs.get(CONTROL)
     found = []
@@ -24,14 +35,14 @@ def price_findings(report: PriceReport) -> tuple[str, ...]:
             found.append(_reordering(report, max(others, key=lambda run: run.reward)))
     quality = report.quality
     if quality is not None:
+        found.append(_capacity(report.records, quality))
         found.append(_period(report.starts, quality, len(report.records)))
-        found += _ties(quality)
     return tuple(found)
 
 
 def _prices(more: Interval, control: RunOutcome) -> str:
-    share = f", {more.estimate / control.reward:+.1%}" if control.reward > 0 else ""
-    said = f"Prices: bid-price collects {more.text('+,.0f')} reward beside prices-0{share}"
+    share = f", {more.estimate / control.reward:+z.1%}" if control.reward > 0 else ""
+    said = f"Prices: bid-price collects {more.text('+z,.0f')} reward beside prices-0{share}"
     if more.excludes_zero:
         return f"{said}; more than chance."
     return f"{said}; the two cannot be told apart."
@@ -42,38 +53,108 @@ def _reordering(report: PriceReport, best: RunOutcome) -> str:
     apart = "more than chance" if more.excludes_zero else "the two cannot be told apart"
     return (
         f"Order: prices-0, which chooses whom to admit by reward alone, collects "
-        f"{more.text('+,.0f')} beside {best.policy}, the best of the others; {apart}."
+        f"{more.text('+z,.0f')} beside {best.policy}, the best of the others; {apart}."
     )
+
+
+def _capacity(records: Sequence[PeriodRecord], quality: PriceQuality) -> str:
+    """Say what is short, when, and what it costs."""
+    contested = [record.period for record in records if record.contested]
+    if contested:
+        said = (
+            f"in {len(contested)} of {len(records)} sampled periods (first {min(contested):,}, "
+            f"last {max(contested):,}) not all that fits can be admitted, for lack of KV tokens in "
+            f"{_count(records, 'tokens_bind')} and of slots in {_count(records, 'slots_bind')}; "
+            "only there prices matter"
+        )
+    else:
+        said = f"in none of {len(records)} sampled periods must a request wait that fits"
+    slot, tokens = price_text(quality, "slot"), price_text(quality, "token", 1000)
+    return (
+        f"Capacity: {said}. At learned prices (in brackets optimal ones) a slot costs {slot} "
+        f"reward a period, 1,000 KV tokens {tokens}."
+    )
+
+
+def price_text(quality: PriceQuality, resource: str, units: int = 1) -> str:
+    """Return what units of a resource cost at learned prices, and in brackets at optimal ones."""
+    learned, low, high = (
+        getattr(quality, f"{resource}_price{end}") for end in ("", "_low", "_high")
+    )
+    said = f"{units * learned:.2g}"
+    if low is None or high is None:
+        return f"{said} (unknown)"
+    return f"{said} ({ends_text(units * low, units * high)})"
+
+
+def ends_text(low: float, high: float) -> str:
+    """Return both ends of what optimal prices leave open, or the number if they leave nothing."""
+    if not isfinite(high):
+        return f"{low:.2g} or more"
+    texts = [f"{end:.2g}" for end in (low, high)]
+    return texts[0] if texts[0] == texts[1] else " to ".join(texts)
+
+
+def _count(records: Sequence[PeriodRecord], name: str) -> int:
+    return sum(bool(getattr(record, name)) for record in records)
 
 
 def _period(starts: tuple[StartsQuality, ...], quality: PriceQuality, periods: int) -> str:
-    by_prices = next(row for row in starts if row.way == "subgradient")
-    loss = "nothing" if by_prices.loss is None else f"{by_prices.loss:.1%}"
-    return (
-        f"One period: in {periods} sampled ones learned prices lose {loss} of the reward against "
-        f"the integer optimum; in {quality.share_contested:.0%} of them not all that fits can be "
-        f"admitted, and only there prices matter{_binding(quality)}."
-    )
-
-
-def _binding(quality: PriceQuality) -> str:
-    """Say which resource binds: where capacity is short, it has a price."""
-    slots, tokens = quality.exact_slots_cost, quality.exact_tokens_cost
-    if slots is None or tokens is None or slots + tokens <= 0:
-        return ""
-    learned = quality.slots_cost + quality.tokens_cost
-    share = "none" if learned <= 0 else f"{quality.tokens_cost / learned:.0%}"
-    return (
-        f"; KV tokens are {tokens / (slots + tokens):.0%} of what capacity costs at exact prices "
-        f"(the rest slots), {share} at learned ones"
-    )
-
-
-def _ties(quality: PriceQuality) -> list[str]:
-    if not quality.share_tied:
-        return []
+    shares = {row.way: row.of_integer for row in starts}
+    learned, exact = (text_of(shares[way], ".0%") for way in ("subgradient", "exact"))
     said = (
-        f"Ties: in {quality.share_tied:.0%} of these periods a request is worth just what it uses "
-        "at exact prices; they do not tell whether to admit it, and can earn less for that."
+        f"One period: what learned prices admit in {periods} sampled ones is worth {learned} of "
+        "the integer optimum of the period alone, which keeps nothing for later arrivals; by "
+        f"optimal prices {exact}"
     )
-    return [said]
+    if quality.share_tied:
+        said += (
+            f" (in {quality.share_tied:.0%} of them these leave a tie, a request worth just what "
+            "it uses, do not tell whether to admit it, and can earn less for that)"
+        )
+    return f"{said}."
+
+
+def price_warnings(report: PriceReport) -> tuple[str, ...]:
+    """Return who was never admitted or came after the end, and where prices say nothing."""
+    return tuple(_warnings(report))
+
+
+def _warnings(report: PriceReport) -> Iterator[str]:
+    runs, asked = report.runs, report.settings
+    period, requests = asked["period"], asked["requests"]
+    never = [f"{run.policy} {run.never_admitted}" for run in runs if run.never_admitted]
+    if never:
+        fixed = period["last_period"] == "fixed"
+        cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
+        yield f"never admitted, of {requests} requests: {', '.join(never)}{cause}"
+    late = max((run.never_released for run in runs), default=0)
+    if late:
+        yield (
+            f"{late} of {requests} requests come after the last period and count nowhere; "
+            f"give more than --periods {period['periods']}, or fewer --requests"
+        )
+    records = report.records
+    if report.interrupted:
+        return
+    if records and not any(record.contested for record in records):
+        yield (
+            f"nothing binds: in none of {len(records)} sampled periods must a request wait that "
+            f"fits; {MORE}"
+        )
+    elif asked["periods_with_a_choice"] < FEW_CHOICES:
+        yield (
+            f"only {asked['periods_with_a_choice']} periods left a choice: too few to judge prices "
+            f"by; {MORE}"
+        )
+
+
+def advice(report: PriceReport) -> tuple[str, ...]:
+    """Return what to run next."""
+    found = ["next: --details shows who waits, what is short and when, and how good the prices are"]
+    more = report.more_than_control("bid-price") if len(report.requests) else None
+    if more is not None and not more.excludes_zero:
+        found.append("next: more --requests (and --periods) narrow the intervals")
+    elif more is not None:
+        found.append("next: --pareto ttft_mean,throughput_tokens_per_s shows what weights trade")
+    return tuple(found)

@@ -10,13 +10,15 @@ import numpy as np
 
 from olprouting.engine import Clock
 from olprouting.errors import InputError, unknown_name
-from olprouting.instances import SloWeights
+from olprouting.forecasts import Oracle
+from olprouting.instances import WEIGHT_SETS, SloWeights
 from olprouting.options import ClockOptions
 from olprouting.policies import PolicyOptions, make_policy
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.study import JUDGED
 from olprouting.price_report.tables import front_table
 from olprouting.report import Report
+from olprouting.versions import versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,6 +116,23 @@ class ParetoFront(Report):
         """The non-dominated runs, in the order given."""
         return tuple(point for point in self.points if point.non_dominated)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the weights of each run are called: published, or those that differ between runs."""
+        published = {weights: name for name, weights in WEIGHT_SETS.items()}
+        documents = [point.weights.to_document() for point in self.points]
+        varied = [
+            name
+            for name in SloWeights.__dataclass_fields__
+            if len({document[name] for document in documents}) > 1
+        ]
+        return tuple(
+            published.get(point.weights)
+            or ", ".join(f"{name} {document[name]:.4g}" for name in varied)
+            or "the only weights"
+            for point, document in zip(self.points, documents, strict=True)
+        )
+
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return one row per run: the six weights, both metrics, ``censored``, ``non_dominated``.
 
@@ -151,11 +170,43 @@ class ParetoFront(Report):
         """Return the runs as plain JSON types; each has its own settings, the weights."""
         return {"schema": self.schema, **self.results(), "interrupted": self.interrupted}
 
+    def heading(self) -> str:
+        """Return in a line what was asked."""
+        asked = self.settings
+        if not asked:
+            return ""
+        return (
+            f"{asked['trace']}: {asked['requests']} requests on {len(asked['slots'])} workers x "
+            f"{max(asked['slots'])} slots x {max(asked['kv_tokens']):,} KV tokens, "
+            f"{asked['forecast']}, the bid-price policy once under each set of weights"
+        )
+
+    def findings(self) -> tuple[str, ...]:
+        """Return which weights are on the front, and what that does not show."""
+        names = [
+            name for name, one in zip(self.names, self.points, strict=True) if one.non_dominated
+        ]
+        if not names:
+            return ()
+        first, second = (f"{'more' if METRICS[m] == 'max' else 'less'} {m}" for m in self.metrics)
+        sure = (
+            f"No other weights bring both {first} and {second} than {', '.join(names)} "
+            f"({len(names)} of {len(self.points)} sets)."
+        )
+        return (
+            sure,
+            "One run each; several seeds tell whether points differ by more than chance.",
+        )
+
+    def captions(self) -> dict[str, str]:
+        """Return what the figure shows."""
+        return {"pareto": "Each point is one run, under the name of its weights."}
+
     def tables(self) -> tuple[Table, ...]:
         """Return the runs, each under the name of its weights."""
         return (front_table(self),)
 
-    def notes(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Return what the runs warned of."""
         return self.notices
 
@@ -164,10 +215,10 @@ class ParetoFront(Report):
         return {"pareto": self.plot}
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the runs, numbered as in the table, and join the non-dominated ones."""
+        """Draw the runs under the names of their weights, and join the non-dominated ones."""
         from olprouting.plots.pareto import plot_pareto
 
-        return plot_pareto(self.to_frame(), *self.metrics, ax=ax)
+        return plot_pareto(self.to_frame().set_axis(list(self.names)), *self.metrics, ax=ax)
 
 
 def weight_sweep(base: SloWeights, name: str, values: Iterable[float]) -> tuple[SloWeights, ...]:
@@ -280,6 +331,19 @@ def pareto(
     except KeyboardInterrupt:
         interrupted = True
     return ParetoFront(
+        settings={
+            "trace": trace.name,
+            "requests": len(trace),
+            "slots": cluster.slots.tolist(),
+            "kv_tokens": None if cluster.kv_tokens is None else cluster.kv_tokens.tolist(),
+            "forecast": (forecast or Oracle()).name,
+            "clock": str(clock),
+            "batching": str(batching),
+            "seed": seed,
+            "period": asdict(options.period),
+            "bid_price": asdict(options.bid_price),
+            "versions": versions(),
+        },
         metrics=metrics,
         points=_points(found, metrics),
         notices=tuple(dict.fromkeys(notices)),

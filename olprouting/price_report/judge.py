@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from olprouting.exact import DEFAULT_SOLVER, solve
-from olprouting.exact.period import margins_of, value_of
+from olprouting.exact.period import margins_of, used, value_of
 from olprouting.exact.period.check_period import fits_whole
 from olprouting.instances import StopReason, relative_gap
 from olprouting.policies.bid_price import minimising_prices
 from olprouting.policies.period_policy import admit_by_score
 from olprouting.policies.period_programs import round_shares
 from olprouting.prices import value_at
-from olprouting.prices.optimal_set import distance_to_optimal
+from olprouting.prices.optimal_set import OptimalSet, nearest_optimal
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 
 TIE = 1e-6
 """Margins that small, relative to the reward, are 0: exact prices are proven up to that."""
+
+NEGLIGIBLE = 1e-3
+"""What a resource costs until the last period, relative to the largest reward, that is taken for 0:
+the tolerance of the set of optimal prices leaves so much."""
 
 WAYS = ("subgradient", "exact", "rounding", "integer")
 """Ways to choose a period's starts: by either prices, the LP rounded, the integer program."""
@@ -53,11 +57,17 @@ class PeriodRecord:
     distance, distance_of_0
         What the workers' capacity from the current period on costs at the difference between the
         run's prices and the nearest optimal ones, in reward, and the same of prices 0
-        (`distance_to_optimal`); prices of past periods, which f has too, do not count. None where
+        (`nearest_optimal`); prices of past periods, which f has too, do not count. None where
         it was not measured or not proven.
-    slots_cost, tokens_cost, exact_slots_cost, exact_tokens_cost
-        What all slots, and all KV tokens, of the workers cost from the current period on, in
-        reward: at the run's prices, and at the exact ones found, of perhaps many.
+    slot_price, slot_price_low, slot_price_high
+        What a slot costs for one period, in reward, mean over workers and remaining periods: at the
+        run's prices, and the least and the most at any prices that minimise f (infinite without
+        limit, None where not proven).
+    token_price, token_price_low, token_price_high
+        The same of one KV token.
+    slots_bind, tokens_bind
+        Whether requests that fit by themselves are left waiting by the best whole starts found for
+        lack of slots, and for lack of KV tokens.
     tied
         Whether at the exact prices a request that fits is worth what it uses, so that prices alone
         do not tell whether to admit it.
@@ -92,10 +102,14 @@ class PeriodRecord:
     exact_converged: bool
     distance: float | None
     distance_of_0: float | None
-    slots_cost: float
-    tokens_cost: float
-    exact_slots_cost: float | None
-    exact_tokens_cost: float | None
+    slot_price: float
+    slot_price_low: float | None
+    slot_price_high: float | None
+    token_price: float
+    token_price_low: float | None
+    token_price_high: float | None
+    slots_bind: bool
+    tokens_bind: bool
     tied: bool | None
     same_requests: bool | None
     same_pairs: bool | None
@@ -132,7 +146,8 @@ def judge_period(
     options
         How programs are solved.
     with_distance
-        Whether the distance to the optimal prices is measured, two linear programs more.
+        Whether the distance to the optimal prices is measured, two linear programs more, the
+        largest of all.
 
     Returns
     -------
@@ -154,7 +169,8 @@ def judge_period(
         "rounding": reward_of(problem, _rounded(problem, lp)),
     }
     compared = _compared(sampled, exact, with_distance=with_distance)
-    slots_cost, tokens_cost = capacity_costs(sampled, sampled.batch, sampled.memory)
+    slot_price, token_price = unit_prices(sampled, sampled.batch, sampled.memory)
+    slots_bind, tokens_bind = what_binds(problem, integer)
     rewards["exact"] = compared.pop("reward_exact")
     gaps: dict[str, Any] = {}
     for way, value in rewards.items():
@@ -168,8 +184,10 @@ def judge_period(
         f_subgradient=value_at(sampled.sample, sampled.batch, sampled.memory),
         f_exact=exact.value,
         f_bound=exact.lower_bound,
-        slots_cost=slots_cost,
-        tokens_cost=tokens_cost,
+        slot_price=slot_price,
+        token_price=token_price,
+        slots_bind=slots_bind,
+        tokens_bind=tokens_bind,
         exact_converged=exact.converged,
         reward_integer=integer.value,
         integer_bound=integer.bound,
@@ -190,8 +208,9 @@ def judge_period(
 def _compared(sampled: SampledPeriod, exact: PriceResult, *, with_distance: bool) -> dict[str, Any]:
     """Return the fields that compare the run's prices with exact ones, None where not proven."""
     names = (
-        *("f_gap", "f_relative_gap", "distance", "distance_of_0", "exact_slots_cost"),
-        *("exact_tokens_cost", "tied", "same_requests", "same_pairs", "reward_exact"),
+        *("f_gap", "f_relative_gap", "distance", "distance_of_0", "tied", "same_requests"),
+        *("slot_price_low", "slot_price_high", "token_price_low", "token_price_high"),
+        *("same_pairs", "reward_exact"),
     )
     compared: dict[str, Any] = dict.fromkeys(names)
     if not exact.converged:
@@ -199,12 +218,14 @@ def _compared(sampled: SampledPeriod, exact: PriceResult, *, with_distance: bool
     by_exact = _starts(sampled, exact.batch, exact.memory)
     by_run = _starts(sampled, sampled.batch, sampled.memory)
     f_gap = value_at(sampled.sample, sampled.batch, sampled.memory) - exact.value
-    slots_cost, tokens_cost = capacity_costs(sampled, exact.batch, exact.memory)
+    slot_price, token_price = _unit_ranges(sampled, exact)
     compared |= {
         "f_gap": f_gap,
         "f_relative_gap": f_gap / max(abs(exact.value), 1e-9),
-        "exact_slots_cost": slots_cost,
-        "exact_tokens_cost": tokens_cost,
+        "slot_price_low": slot_price[0],
+        "slot_price_high": slot_price[1],
+        "token_price_low": token_price[0],
+        "token_price_high": token_price[1],
         "tied": _is_tied(sampled, exact),
         "same_requests": {j for j, _ in by_run} == {j for j, _ in by_exact},
         "same_pairs": set(by_run) == set(by_exact),
@@ -221,10 +242,8 @@ def _distance(
     sampled: SampledPeriod, exact: PriceResult, batch: Floats, memory: Floats
 ) -> float | None:
     """Return the distance of prices to the optimal ones, in what capacity costs from now on."""
-    to_come = np.zeros(batch.shape)
-    sampled.of_remaining(to_come)[:] = 1
-    weights = to_come * sampled.slots[:, None], to_come * sampled.kv_tokens[:, None]
-    return distance_to_optimal(sampled.sample, batch, memory, weights, exact.value)
+    nearest = nearest_optimal(sampled.sample, batch, memory, capacity_weights(sampled), exact.value)
+    return None if nearest is None else nearest.distance
 
 
 def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:
@@ -235,13 +254,61 @@ def reward_of(problem: PeriodProblem, pairs: Pairs) -> float:
     return value_of(problem, x)
 
 
+def capacity_weights(sampled: SampledPeriod) -> tuple[Floats, Floats]:
+    """Return the slots, and the KV tokens, of the workers in the remaining periods, else 0."""
+    to_come = np.zeros(sampled.batch.shape)
+    sampled.of_remaining(to_come)[:] = 1
+    return to_come * sampled.slots[:, None], to_come * sampled.kv_tokens[:, None]
+
+
 def capacity_costs(sampled: SampledPeriod, batch: Floats, memory: Floats) -> tuple[float, float]:
     """Return what all slots, and all KV tokens, of the remaining periods cost, in reward."""
-    slots, tokens = sampled.of_remaining(batch), sampled.of_remaining(memory)
-    return (
-        float(sampled.slots @ slots.sum(axis=1)),
-        float(sampled.kv_tokens @ tokens.sum(axis=1)),
+    slots, tokens = capacity_weights(sampled)
+    return float((slots * batch).sum()), float((tokens * memory).sum())
+
+
+def unit_prices(sampled: SampledPeriod, batch: Floats, memory: Floats) -> tuple[float, float]:
+    """Return what a slot, and a KV token, cost for a period, mean over all that there are."""
+    costs = capacity_costs(sampled, batch, memory)
+    slots, tokens = (
+        cost / max(float(weights.sum()), 1.0)
+        for cost, weights in zip(costs, capacity_weights(sampled), strict=True)
     )
+    return slots, tokens
+
+
+def _unit_ranges(
+    sampled: SampledPeriod, exact: PriceResult
+) -> tuple[tuple[float | None, float | None], tuple[float | None, float | None]]:
+    """Return between which ends `unit_prices` lie over all prices that minimise f."""
+    optimal = OptimalSet(sampled.sample, exact.value)
+    slots, tokens = capacity_weights(sampled)
+    nothing = np.zeros_like(slots)
+    found = []
+    for weights, ends in (
+        (slots, optimal.ends(slots, nothing)),
+        (tokens, optimal.ends(nothing, tokens)),
+    ):
+        units = max(float(weights.sum()), 1.0)
+        rounding = NEGLIGIBLE * float(sampled.sample.columns.reward.max(initial=0.0))
+        low, high = (
+            None if np.isnan(end) else (0.0 if end <= rounding else end / units) for end in ends
+        )
+        found.append((low, high))
+    return found[0], found[1]
+
+
+def what_binds(problem: PeriodProblem, integer: PeriodResult) -> tuple[bool, bool]:
+    """Return whether slots, and whether KV tokens, keep out a request that fits by itself."""
+    if integer.x is None:
+        return False, False
+    whole = np.rint(integer.x).astype(np.int64)
+    slots, tokens = used(problem, whole)
+    free_slots, free_tokens = problem.slots - slots, problem.kv_tokens - tokens
+    waits = fits_whole(problem) & (whole.sum(axis=1, keepdims=True) == 0)
+    by_slots = ~fits_whole(problem.replace(slots=free_slots))
+    by_tokens = ~fits_whole(problem.replace(kv_tokens=free_tokens))
+    return bool((waits & by_slots).any()), bool((waits & by_tokens).any())
 
 
 def _starts(sampled: SampledPeriod, batch: Floats, memory: Floats) -> Pairs:

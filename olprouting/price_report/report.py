@@ -11,11 +11,11 @@ from olprouting.files import figure_of
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
-from olprouting.price_report.findings import price_findings
+from olprouting.price_report.findings import advice, price_findings, price_warnings
 from olprouting.price_report.judge import WAYS, PeriodRecord
 from olprouting.price_report.pairs import CONTROL, reward_difference
 from olprouting.price_report.run_outcome import RunOutcome
-from olprouting.price_report.tables import missing, price_tables
+from olprouting.price_report.tables import price_tables
 from olprouting.report import Report, Table, frame_of
 
 if TYPE_CHECKING:
@@ -59,6 +59,16 @@ class StartsQuality:
     loss: float | None
     loss_max_reward: float
     share_optimal: float
+
+    @property
+    def of_bound(self) -> float | None:
+        """Sum of rewards over sum of LP bounds; None without reward."""
+        return None if self.gap is None else 1 / (1 + self.gap)
+
+    @property
+    def of_integer(self) -> float | None:
+        """Sum of rewards over sum of integer optima; None without reward."""
+        return None if self.loss is None else 1 / (1 + self.loss)
 
     @classmethod
     def of(cls, way: str, records: tuple[PeriodRecord, ...]) -> StartsQuality:
@@ -111,13 +121,16 @@ class PriceQuality:
         The same over f(exact prices).
     distance_ratio
         How far the run's prices are from the nearest optimal ones, as a multiple of how far prices
-        0 are, summed over the periods in which both were measured; None where prices 0 are optimal.
-    slots_cost, tokens_cost, exact_slots_cost, exact_tokens_cost
-        Means of what all slots, and all KV tokens, cost from the current period on, in reward.
+        0 are, summed over the proven periods; None where prices 0 are optimal.
+    slot_price, slot_price_low, slot_price_high, token_price, token_price_low, token_price_high
+        What a slot, and a KV token, cost for a period, in reward: means over the proven periods
+        (all where none is) of the fields of `PeriodRecord`. None where nothing is proven.
     share_tied
         Share of periods in which exact prices leave a tie (`PeriodRecord.tied`).
     share_contested
         Share of periods in which not all requests that fit can start: only there prices matter.
+    share_slots, share_tokens
+        Share of periods in which that is for lack of slots, and for lack of KV tokens.
     share_same_requests, share_same_pairs
         Share of the periods without a tie in which both admit the same requests, and on the same
         workers.
@@ -131,12 +144,16 @@ class PriceQuality:
     f_relative_gap_mean: float | None
     f_relative_gap_max: float | None
     distance_ratio: float | None
-    slots_cost: float
-    tokens_cost: float
-    exact_slots_cost: float | None
-    exact_tokens_cost: float | None
+    slot_price: float
+    slot_price_low: float | None
+    slot_price_high: float | None
+    token_price: float
+    token_price_low: float | None
+    token_price_high: float | None
     share_tied: float | None
     share_contested: float
+    share_slots: float
+    share_tokens: float
     share_same_requests: float | None
     share_same_pairs: float | None
     exact_p50_s: float
@@ -147,6 +164,12 @@ class PriceQuality:
         """Sum up records (at least one)."""
         exact_s = _numbers(records, "exact_s")
         untied = tuple(record for record in records if record.tied is False)
+        proven = tuple(record for record in records if record.exact_converged) or records
+        prices = {
+            f"{resource}_price{end}": _mean(proven, f"{resource}_price{end}")
+            for resource in ("slot", "token")
+            for end in ("", "_low", "_high")
+        }
         return cls(
             share_proven=float(np.mean([record.exact_converged for record in records])),
             f_gap_mean=_mean(records, "f_gap"),
@@ -154,16 +177,15 @@ class PriceQuality:
             f_relative_gap_mean=_mean(records, "f_relative_gap"),
             f_relative_gap_max=_largest(records, "f_relative_gap"),
             distance_ratio=_distance_ratio(records),
-            slots_cost=float(np.mean([record.slots_cost for record in records])),
-            tokens_cost=float(np.mean([record.tokens_cost for record in records])),
-            exact_slots_cost=_mean(records, "exact_slots_cost"),
-            exact_tokens_cost=_mean(records, "exact_tokens_cost"),
             share_tied=_mean(records, "tied"),
             share_contested=float(np.mean([record.contested for record in records])),
+            share_slots=float(np.mean([record.slots_bind for record in records])),
+            share_tokens=float(np.mean([record.tokens_bind for record in records])),
             share_same_requests=_mean(untied, "same_requests"),
             share_same_pairs=_mean(untied, "same_pairs"),
             exact_p50_s=float(np.quantile(exact_s, 0.5)),
             exact_p99_s=float(np.quantile(exact_s, 0.99)),
+            **prices,  # type: ignore[arg-type]  # the run's are always known
         )
 
 
@@ -203,8 +225,10 @@ class PriceReport(Report):
     records
         One entry per judged period of the bid-price run.
     prices
-        Prices of the judged period in which the run's were highest: kind, worker, period, batch,
-        memory.
+        Prices of the judged period in which the run's were highest: kind (``"learned"``, and the
+        ``"nearest optimal"`` ones), worker, period, batch, memory.
+    strip
+        Free capacity of that period, and its prices (`price_strip`).
     convergence
         f after so many steps on that period's dual: step, f, f_exact.
     notices
@@ -221,6 +245,7 @@ class PriceReport(Report):
     requests: pd.DataFrame
     records: tuple[PeriodRecord, ...]
     prices: pd.DataFrame
+    strip: pd.DataFrame
     convergence: pd.DataFrame
     notices: tuple[str, ...]
 
@@ -252,12 +277,13 @@ class PriceReport(Report):
         )
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return one row per policy, request of a run, judged period, price and step."""
+        """Return one row per policy, request, judged period, price, stretch of a strip and step."""
         return {
             "runs": frame_of(RunOutcome, self.runs),
             "requests": self.requests,
             "periods": self.records_frame(),
             "prices": self.prices,
+            "price_strip": self.strip,
             "convergence": self.convergence,
         }
 
@@ -295,24 +321,40 @@ class PriceReport(Report):
         return price_findings(self)
 
     def notes(self) -> tuple[str, ...]:
-        """Return what became of the trace, and what runs warned of."""
-        return (*self.settings["notices"], *self.notices)
+        """Return what became of the trace, and what to run next."""
+        return (*self.settings["notices"], *advice(self))
 
     def warnings(self) -> tuple[str, ...]:
-        """Return in a line each which requests were never admitted or came after the end."""
-        return missing(self)
+        """Return what runs warned of, who was never admitted or came late, what says nothing."""
+        return (*self.notices, *price_warnings(self))
+
+    def captions(self) -> dict[str, str]:
+        """Return what the figures show."""
+        if self.strip.empty:
+            return {}
+        period = int(self.strip["first_period"].min())
+        return {
+            "price_strip": f"Period {period}, in which the learned prices were highest: capacity "
+            "that is free on all workers, and below what a unit of it costs for a period. Band: "
+            "from the least to the most at any optimal prices.",
+            "prices": f"The same prices by worker, beside the optimal ones nearest to them; of "
+            f"period {period}.",
+            "convergence": "How f falls with the steps of Algorithm 2 from prices 0, on that "
+            "period's history.",
+        }
 
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""
         return {name: draw() for name, draw in self.figures().items()}
 
     def figures(self) -> dict[str, Draw]:
-        """Return the functions that draw prices and convergence, if a period was judged."""
-        from olprouting.plots.prices import plot_convergence, plot_price_map
+        """Return the functions that draw prices (under free capacity, as maps) and convergence."""
+        from olprouting.plots.prices import plot_convergence, plot_price_map, plot_price_strip
 
         if self.prices.empty:
             return {}
         return {
+            "price_strip": lambda: plot_price_strip(self.strip),
             "prices": lambda: plot_price_map(self.prices),
             "convergence": lambda: figure_of(lambda: plot_convergence(self.convergence)),
         }

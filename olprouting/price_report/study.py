@@ -13,13 +13,20 @@ from olprouting.exact import SolveOptions
 from olprouting.forecasts import Oracle
 from olprouting.options import Clock, ClockOptions, KvOptions, PolicyOptions, PriceReportOptions
 from olprouting.policies import make_policy
-from olprouting.price_report.judge import PeriodRecord, capacity_costs, judge_period
+from olprouting.price_report.judge import (
+    PeriodRecord,
+    capacity_costs,
+    capacity_weights,
+    judge_period,
+)
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.pairs import CONTROL
 from olprouting.price_report.report import PriceReport
 from olprouting.price_report.runner import Runner, check_conditions
 from olprouting.price_report.sampled_period import convergence_frame
+from olprouting.price_report.strip import no_strip, price_strip
 from olprouting.prices import DescentOptions
+from olprouting.prices.optimal_set import nearest_optimal
 from olprouting.versions import versions
 
 if TYPE_CHECKING:
@@ -43,6 +50,9 @@ DEFAULT_POLICIES = (JUDGED, CONTROL, "round-robin", "jsq", "random", "power-of-t
 
 DISTANCES = 5
 """In how many of the judged periods the distance to the optimal prices is measured, at least."""
+
+STRETCHES = 40
+"""The remaining periods are drawn in so many equal stretches, if there are more of them."""
 
 
 def measure_prices(
@@ -146,6 +156,7 @@ def measure_prices(
         requests=found.all_requests(),
         records=tuple(found.records),
         prices=found.prices(),
+        strip=found.strip(),
         convergence=found.convergence(),
         notices=tuple(runner.notices),
         interrupted=found.interrupted,
@@ -195,7 +206,7 @@ class _Findings:
             if cost > highest:
                 highest, self.shown = cost, (sampled, exact)
             if on_progress is not None:
-                on_progress("judge periods", number, len(periods))
+                on_progress("solve: sampled periods", number, len(periods))
 
     def look_closer(self, options: PolicyOptions, seed: int) -> None:
         """Follow Algorithm 2 on the dual of the period that is shown."""
@@ -206,17 +217,20 @@ class _Findings:
         self.steps = convergence_frame(*self.shown, descent, seed)
 
     def prices(self) -> pd.DataFrame:
-        """Return the prices of the period that is shown, the run's and the exact ones."""
+        """Return the prices of the period that is shown, the run's and the nearest optimal ones."""
         import pandas as pd
 
         if self.shown is None:
             return pd.DataFrame(columns=["kind", "worker", "period", "batch", "memory"])
         sampled, exact = self.shown
+        kinds = [("learned", sampled.batch, sampled.memory)]
+        nearest = nearest_optimal(
+            sampled.sample, sampled.batch, sampled.memory, capacity_weights(sampled), exact.value
+        )
+        if exact.converged and nearest is not None:
+            kinds.append(("nearest optimal", nearest.batch, nearest.memory))
         frames = []
-        for kind, batch, memory in (
-            ("subgradient", sampled.batch, sampled.memory),
-            ("exact", exact.batch, exact.memory),
-        ):
+        for kind, batch, memory in kinds:
             batch, memory = sampled.of_remaining(batch), sampled.of_remaining(memory)
             worker, offset = np.indices(batch.shape)
             frames.append(
@@ -231,6 +245,10 @@ class _Findings:
                 )
             )
         return pd.concat(frames, ignore_index=True)
+
+    def strip(self) -> pd.DataFrame:
+        """Return what capacity is free in the period that is shown, and what it costs."""
+        return price_strip(*self.shown, STRETCHES) if self.shown else no_strip()
 
     def convergence(self) -> pd.DataFrame:
         """Return the convergence table, empty if there is none."""

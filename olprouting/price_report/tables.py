@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING
 
-from olprouting.instances import WEIGHT_SETS
 from olprouting.price_report.pairs import BLOCKS, CONTROL
 from olprouting.report import Table, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas as pd
+
     from olprouting.price_report.bounds import BoundProof
     from olprouting.price_report.frontier import ParetoFront
+    from olprouting.price_report.judge import PeriodRecord
     from olprouting.price_report.report import PriceQuality, PriceReport, StartsQuality
     from olprouting.price_report.run_outcome import RunOutcome
 
@@ -28,12 +32,10 @@ def front_table(front: ParetoFront) -> Table:
     """Return the runs of a front, each under the name of its weights."""
     first, second = front.metrics
     points = front.points
-    named = {weights: name for name, weights in WEIGHT_SETS.items()}
     return Table(
         "Runs of bid-price",
-        {"weights": [named.get(point.weights, "") for point in points]},
+        {"weights": list(front.names)},
         {
-            "": [str(number) for number in range(len(points))],
             **{
                 metric: [text_of(getattr(p.outcome, metric), ",.6g") for p in points]
                 for metric in front.metrics
@@ -56,31 +58,14 @@ def price_tables(report: PriceReport) -> tuple[Table, ...]:
             latencies_table(report.runs),
             *waits_table(report),
         ]
-    if report.records:
+    if report.quality is not None:
         tables += [
-            starts_table(report.starts, len(report.records)),
+            when_table(report.records),
             costs_table(report.quality, len(report.records)),
+            starts_table(report.starts, len(report.records)),
             proofs_table(report.bounds, len(report.records)),
         ]
     return (*tables, *times_table(report.runs))
-
-
-def missing(report: PriceReport) -> tuple[str, ...]:
-    """Return in a line each which requests were never admitted, and which came after the end."""
-    runs, period = report.runs, report.settings["period"]
-    asked, fixed = report.settings["requests"], period["last_period"] == "fixed"
-    found = []
-    never = [f"{run.policy} {run.never_admitted}" for run in runs if run.never_admitted]
-    if never:
-        cause = f"; nobody is admitted past T={period['periods']}" if fixed else ""
-        found.append(f"never admitted, of {asked} requests: {', '.join(never)}{cause}")
-    late = max((run.never_released for run in runs), default=0)
-    if late:
-        found.append(
-            f"{late} of {asked} requests come after the last period and count nowhere; "
-            f"give more than --periods {period['periods']}, or fewer --requests"
-        )
-    return tuple(found)
 
 
 def achieved_table(report: PriceReport) -> Table:
@@ -106,7 +91,7 @@ def achieved_table(report: PriceReport) -> Table:
 
 
 def _more(report: PriceReport, policy: str) -> str:
-    return "-" if policy == CONTROL else report.more_than_control(policy).text(",.0f")
+    return "-" if policy == CONTROL else report.more_than_control(policy).text("z,.0f")
 
 
 def rates_table(runs: Sequence[RunOutcome]) -> Table:
@@ -146,28 +131,50 @@ def latencies_table(runs: Sequence[RunOutcome]) -> Table:
 
 
 def waits_table(report: PriceReport) -> tuple[Table, ...]:
-    """Return who waits how long for a first token, by size of the request."""
+    """Return who waits how long for a first token, by size of the request and by class."""
     requests = report.requests
     if not len(requests) or requests["ttft_periods"].isna().all():
         return ()
-    size = requests["prompt_tokens"] + requests["decode_tokens"]
+    prompt, decode = requests["prompt_tokens"], requests["decode_tokens"]
+    size = prompt + decode
     third = size.rank(method="first", pct=True).mul(3).clip(upper=2.999).astype(int)
-    mean = requests["ttft_periods"].groupby([requests["policy"], third]).mean()
     largest = [size[third == which].max() for which in range(3)]
-    names = ("smallest third", "middle third", "largest third")
-    policies = [run.policy for run in report.runs]
+    long_prompt, long_decode = prompt > prompt.median(), decode > decode.median()
     return (
-        Table(
-            "Who waits: mean periods to the first token, by size",
-            {"policy": policies},
-            {
-                name: [text_of(mean.get((policy, which)), ".1f") for policy in policies]
-                for which, name in enumerate(names)
-            },
+        _waits(
+            report,
+            "by size",
+            dict(enumerate(("smallest third", "middle third", "largest third"))),
+            third,
             f"thirds of the requests by prompt and output: to {largest[0]:,}, {largest[1]:,} and "
             f"{largest[2]:,} tokens",
-            detail=True,
         ),
+        _waits(
+            report,
+            "by class",
+            dict(enumerate(("short, short", "short, long", "long, short", "long, long"))),
+            2 * long_prompt + long_decode,
+            f"prompt, output; long: more than {prompt.median():,.0f} and {decode.median():,.0f} "
+            "tokens, the medians",
+        ),
+    )
+
+
+def _waits(
+    report: PriceReport, by: str, names: dict[int, str], which: pd.Series, caption: str
+) -> Table:
+    requests = report.requests
+    mean = requests["ttft_periods"].groupby([requests["policy"], which]).mean()
+    policies = [run.policy for run in report.runs]
+    return Table(
+        f"Who waits: mean periods to the first token, {by}",
+        {"policy": policies},
+        {
+            name: [text_of(mean.get((policy, place)), ".1f") for policy in policies]
+            for place, name in names.items()
+        },
+        caption,
+        detail=True,
     )
 
 
@@ -178,33 +185,63 @@ def starts_table(rows: Sequence[StartsQuality], periods: int) -> Table:
         {"chosen by": [WAYS[row.way] for row in rows]},
         {
             "reward": [f"{row.reward_mean:,.3f}" for row in rows],
-            "below LP": [_percent(row.gap) for row in rows],
-            "most": [f"{row.gap_max_reward:.3f}" for row in rows],
-            "below integer": [_percent(row.loss) for row in rows],
-            "most ": [f"{row.loss_max_reward:.3f}" for row in rows],
+            "of LP bound": [_percent(row.of_bound) for row in rows],
+            "of integer": [_percent(row.of_integer) for row in rows],
+            "most below": [f"{row.loss_max_reward:.3f}" for row in rows],
             "optimal": [f"{row.share_optimal:.0%}" for row in rows],
         },
-        "reward: mean of a period; below: of the sums, over the reward; most: in one "
-        "period, in reward; optimal: periods in which it is the proven integer optimum",
+        "reward: mean of a period; of LP bound, of integer: of the sums, what of the period's LP "
+        "bound and integer optimum is reached; most below: the integer optimum in one period, in "
+        "reward; optimal: periods in which it is the proven integer optimum. A period's optimum "
+        "knows no later arrivals: what prices leave there may earn more later",
         detail=True,
     )
 
 
-def costs_table(quality: PriceQuality | None, periods: int) -> Table:
-    """Return what capacity costs at learned and exact prices, and how far they are apart."""
-    assert quality is not None  # there are records
-    rows = {
-        "all slots left until T cost": (quality.slots_cost, quality.exact_slots_cost),
-        "all KV tokens left until T cost": (quality.tokens_cost, quality.exact_tokens_cost),
-    }
+def when_table(records: Sequence[PeriodRecord]) -> Table:
+    """Return what is short, by thirds of the sampled periods in time order."""
+    count = len(records)
+    cuts = [round(third * count / 3) for third in range(4)]
+    ordered = sorted(records, key=lambda record: record.period)
+    parts = [ordered[i:j] for i, j in pairwise(cuts) if j > i]
+
+    def share(part: Sequence[PeriodRecord], name: str) -> str:
+        return f"{sum(getattr(record, name) for record in part)} of {len(part)}"
+
+    def mean(part: Sequence[PeriodRecord], name: str, units: int) -> str:
+        return f"{units * sum(getattr(record, name) for record in part) / len(part):.2g}"
+
     return Table(
-        f"What capacity costs, mean of {periods} sampled periods",
-        {"in reward": list(rows)},
+        "What is short, and when",
+        {"periods": [f"{part[0].period:,} to {part[-1].period:,}" for part in parts]},
         {
-            "learned prices": [text_of(learned, ",.2f") for learned, _ in rows.values()],
-            "exact prices": [text_of(exact, ",.2f") for _, exact in rows.values()],
+            "a request waits": [share(part, "contested") for part in parts],
+            "for KV tokens": [share(part, "tokens_bind") for part in parts],
+            "for slots": [share(part, "slots_bind") for part in parts],
+            "a slot": [mean(part, "slot_price", 1) for part in parts],
+            "1,000 tokens": [mean(part, "token_price", 1000) for part in parts],
         },
-        "exact prices are one optimal solution, often of many; " + _distances(quality),
+        "a request waits: sampled periods whose best whole starts leave one that fits by itself; "
+        "a slot, 1,000 KV tokens: for a period at learned prices, in reward",
+        detail=True,
+    )
+
+
+def costs_table(quality: PriceQuality, periods: int) -> Table:
+    """Return what capacity costs at learned and optimal prices, and how far they are apart."""
+    rows = {"a slot": ("slot", 1), "1,000 KV tokens": ("token", 1000)}
+    cells: dict[str, list[str]] = {"learned": [], "optimal, least": [], "optimal, most": []}
+    for resource, units in rows.values():
+        for heading, end in zip(cells, ("", "_low", "_high"), strict=True):
+            price = getattr(quality, f"{resource}_price{end}")
+            text = "no limit" if price == inf else text_of(price and units * price, ".3g")
+            cells[heading].append(text)
+    return Table(
+        f"What capacity costs for a period, in reward, mean of {periods} sampled ones",
+        {"": list(rows)},
+        cells,
+        "least and most: over all prices that minimise f, where single ones would mean nothing; "
+        + _distances(quality),
         detail=True,
     )
 

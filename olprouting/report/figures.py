@@ -35,6 +35,9 @@ STYLE: Final[Any] = {
 }
 """How figures of reports look: Matplotlib's settings by their names."""
 
+LEAST_SIZE: Final = 0.75
+"""To what part of their size figures are shrunk on a page, at most: letters of 8 pt are then 6."""
+
 _REFERENCES: Final = re.compile(r'(\bid="|href="#|url\(#)')
 _HEAD: Final = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>", re.DOTALL)
 
@@ -68,8 +71,13 @@ class Picture:
         return self._saved("svg", {"Date": None, "Creator": None}).decode()
 
     def inline(self, name: str) -> str:
-        """Return the SVG element for a page; `name` keeps its inner names apart from others'."""
-        return _REFERENCES.sub(rf"\g<1>{name}-", _HEAD.sub("", self.svg))
+        """Return the SVG element for a page; `name` keeps its inner names apart from others'.
+
+        On a narrow screen it is to be scrolled rather than shrunk until its letters are too small.
+        """
+        element = _REFERENCES.sub(rf"\g<1>{name}-", _HEAD.sub("", self.svg))
+        least = LEAST_SIZE * 72 * self.figure.get_figwidth()
+        return element.replace("<svg ", f'<svg style="min-width: {least:.0f}pt" ', 1)
 
     def write_svg(self, path: Path) -> None:
         """Write an SVG file."""

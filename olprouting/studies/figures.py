@@ -124,12 +124,22 @@ def _pareto(results: Results) -> Iterator[Drawing]:
     first, second = results.study.outputs.pareto
     points = trade_offs(results)
     figure, ax = _panel()
-    plot_pareto(points.dropna(subset=[first, second]), first, second, ax=ax)
-    caption = (
-        f"{first} against {second}, means over seeds; numbers are rows of pareto.csv, "
-        f"counted from 0{_rest(results, _choices(results))}"
-    )
+    known = points.dropna(subset=[first, second])
+    plot_pareto(known.set_axis(_names(results, known)), first, second, ax=ax)
+    caption = f"{first} against {second}, means over seeds{_rest(results, _choices(results))}"
     yield Drawing("pareto", caption, figure)
+
+
+def _names(results: Results, points: pd.DataFrame) -> list[str]:
+    """Return what tells the points apart, for each of them."""
+    varied = [name for name in group_columns(results) if points[name].nunique(dropna=False) > 1]
+    return [
+        ", ".join(
+            str(value) if name == "policy" else f"{name} {value}"
+            for name, value in zip(varied, row, strict=True)
+        )
+        for row in points[varied].itertuples(index=False)
+    ]
 
 
 def trade_offs(results: Results) -> pd.DataFrame:

@@ -46,12 +46,13 @@ def test_tables_fit_a_terminal_and_files_are_written(written):
     assert {path.name for path in out.iterdir()} == {
         "prices.json",
         "prices.html",
-        *(f"{figure}.{s}" for figure in ("prices", "convergence") for s in ("svg", "pdf")),
+        *(f"{figure}.{s}" for figure in _FIGURES for s in ("svg", "pdf")),
         *tables,
     }
 
 
-_TABLES = ("runs", "requests", "periods", "prices", "convergence")
+_FIGURES = ("prices", "price_strip", "convergence")
+_TABLES = ("runs", "requests", "periods", *_FIGURES)
 
 
 def test_json_is_all_that_stands_on_stdout():

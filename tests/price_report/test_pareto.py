@@ -9,7 +9,7 @@ import pytest
 
 from olprouting.engine import simulate
 from olprouting.errors import InputError
-from olprouting.instances import Cluster, SloWeights, StepTime, Trace
+from olprouting.instances import WEIGHT_SETS, Cluster, SloWeights, StepTime, Trace
 from olprouting.policies import PeriodOptions, PolicyOptions, make_policy
 from olprouting.price_report import METRICS, non_dominated, pareto, weight_sweep
 from olprouting.price_report.run_outcome import RunOutcome, requests_of
@@ -88,7 +88,20 @@ def test_the_plot_shows_every_run_and_names_the_metrics(front):
     ax = front.plot(Figure().subplots())
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("ttft mean (periods)", "tokens per period")
     assert sum(len(line.get_xdata()) for line in ax.lines) == len(WEIGHTS)
-    assert [text.get_text() for text in ax.texts] == ["0", "1", "2", "3"]
+    assert sorted(text.get_text() for text in ax.texts) == sorted(front.names)
+
+
+def test_runs_are_named_by_published_weights_or_by_what_differs(front):
+    """Regression: points were numbered, and the reader had to look every number up."""
+    assert list(front.names) == [
+        next(name for name, weights in WEIGHT_SETS.items() if weights == point.weights)
+        for point in front.points
+    ]
+    own = weight_sweep(SloWeights(1, 2, 3, 4, 5, 6), "beta", (0.5, 7))
+    points = [
+        replace(point, weights=weights) for point, weights in zip(front.points, own, strict=False)
+    ]
+    assert replace(front, points=tuple(points)).names == ("beta 0.5", "beta 7")
 
 
 def test_metrics_are_numbers_of_a_run():

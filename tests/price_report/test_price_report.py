@@ -268,7 +268,7 @@ def test_runs_at_different_limits_are_not_compared(trace):
 
 def test_ctrl_c_keeps_what_is_finished(trace):
     def stop(what, done, total):
-        if what == "judge periods" and done == 3:
+        if what == "solve: sampled periods" and done == 3:
             raise KeyboardInterrupt
 
     stopped = measure(trace, on_progress=stop)
@@ -291,15 +291,15 @@ def test_ctrl_c_before_anything_is_judged_still_reports_and_writes(trace, tmp_pa
 
 def test_the_report_is_written_in_full(report, tmp_path):
     written = {path.name for path in report.write(tmp_path / "new")}
-    names = ("runs", "requests", "periods", "prices", "convergence")
+    names = ("runs", "requests", "periods", "prices", "price_strip", "convergence")
     tables = {f"{name}.{suffix}" for name in names for suffix in _SUFFIXES}
-    figures = {f"{f}.{s}" for f in ("prices", "convergence") for s in ("svg", "pdf")}
+    figures = {f"{f}.{s}" for f in ("prices", "price_strip", "convergence") for s in ("svg", "pdf")}
     assert written == {"prices.json", "prices.html"} | figures | tables
     document = json.loads((tmp_path / "new" / "prices.json").read_text())
     assert document["schema"] == "olprouting/prices/1"
     assert document["settings"]["slots"] == [3, 3]
     assert len(pd.read_parquet(tmp_path / "new" / "periods.parquet")) == 15
-    assert set(report.prices["kind"]) == {"subgradient", "exact"}
+    assert set(report.prices["kind"]) == {"learned", "nearest optimal"}
 
 
 _SUFFIXES = ("csv", "parquet")

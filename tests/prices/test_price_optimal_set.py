@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olprouting.prices import SaaProblem, exact_prices, make_columns, value_at
-from olprouting.prices.optimal_set import distance_to_optimal
+from olprouting.prices.optimal_set import OptimalSet, nearest_optimal
 
 
 def problem_of(columns, slots, tokens, width):
@@ -19,9 +19,15 @@ def problem_of(columns, slots, tokens, width):
 def distance(problem, batch, memory):
     ones = np.ones(problem.slots.shape)
     least = exact_prices(problem).value
-    return distance_to_optimal(
-        problem, np.array([batch], float), np.array([memory], float), (ones, ones), least
+    given = np.array([batch], float), np.array([memory], float)
+    nearest = nearest_optimal(problem, *given, (ones, ones), least)
+    assert value_at(problem, nearest.batch, nearest.memory) <= least + 1e-4 * max(1, least)
+    moved = sum(
+        np.abs(one - two).sum()
+        for one, two in zip(given, (nearest.batch, nearest.memory), strict=True)
     )
+    assert moved == pytest.approx(nearest.distance, abs=1e-5)
+    return nearest.distance
 
 
 def test_all_ways_to_spread_a_price_are_as_good() -> None:
@@ -35,6 +41,25 @@ def test_all_ways_to_spread_a_price_are_as_good() -> None:
     for prices in ([3.0, 0.0], [0.0, 3.0], [1.0, 2.0], [0.0, 0.0]):
         assert distance(problem, prices, [0.0, 0.0]) == pytest.approx(0, abs=2e-5)
     assert distance(problem, [4.0, 1.0], [0.0, 0.0]) == pytest.approx(2, abs=2e-5)
+
+
+def test_the_ends_are_those_of_the_whole_set_of_optimal_prices() -> None:
+    """The same set, {p1, p2 >= 0, p1 + p2 <= 3}: each price reaches from 0 to 3, and so their sum.
+
+    A KV token, of which there are too many, costs nothing. Where a slot is not there at all, its
+    price has no limit. Catches the ends of one vertex, and weights of the wrong resource.
+    """
+    columns = make_columns([5.0, 3.0], 0, 1, [1, 1], [2, 2])
+    problem = problem_of(columns, [1, 1], [100, 100], 2)
+    optimal = OptimalSet(problem, exact_prices(problem).value)
+    nothing = np.zeros((1, 2))
+    for weights in ([1.0, 0.0], [0.0, 1.0], [1.0, 1.0]):
+        assert optimal.ends(np.array([weights]), nothing) == pytest.approx((0, 3), abs=1e-4)
+    assert optimal.ends(nothing, nothing + 1) == pytest.approx((0, 0), abs=1e-4)
+    closed = problem_of(columns, [0, 0], [100, 100], 2)
+    low, high = OptimalSet(closed, exact_prices(closed).value).ends(nothing + 1, nothing)
+    assert low == pytest.approx(5, abs=1e-4)
+    assert high == np.inf
 
 
 @settings(max_examples=40, deadline=None)

@@ -1,4 +1,4 @@
-"""Whether a period's prices are the only optimal ones.
+"""All optimal prices of a period: whether there are others, and between which ends each lies.
 
 Prices are optimal if and only if they are feasible for the dual and complementary to an optimal x:
 a resource with capacity to spare costs nothing, a request with some share unadmitted has option
@@ -10,7 +10,7 @@ written: prices can move between periods whose rows a reduction left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from olprouting.exact.period.check_period import used
 from olprouting.exact.period.columns import period_columns
 from olprouting.exact.period.scaling import scaled
+from olprouting.exact.ranges import RangeFinder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,8 +30,18 @@ if TYPE_CHECKING:
 TIGHT = 1e-7
 """Relative slack below which a row counts as tight, and share below which x counts as 0."""
 
-DIFFERENT = 1e-6
-"""Relative difference between the least and the greatest value that shows a second solution."""
+
+class Range(NamedTuple):
+    """Least and greatest values over all optimal prices, of one shape; infinite without a limit.
+
+    Attributes
+    ----------
+    low, high
+        In reward; NaN where that could not be settled.
+    """
+
+    low: Floats
+    high: Floats
 
 
 def prices_unique(problem: PeriodProblem, x: Floats) -> bool | None:
@@ -47,43 +58,92 @@ def prices_unique(problem: PeriodProblem, x: Floats) -> bool | None:
         return False  # any higher price of what there is nothing of is optimal too
     if problem.waiting == 0:
         return True
-    program = scaled(period_columns(problem, reduce_rows=False)).columns
-    use = np.stack(used(problem, x), axis=1).ravel()
-    capacity = np.stack([problem.slots, problem.kv_tokens], axis=1).ravel()
-    tight = use >= capacity - TIGHT * np.maximum(capacity, 1)
-    if not tight.any():
-        return True  # all prices are 0
-    all_admitted = x.sum(axis=1) >= 1 - TIGHT
-    costs = program.usage[np.flatnonzero(tight)].T
-    option_values = sp.eye_array(problem.waiting, format="csr")[program.request][:, all_admitted]
-    matrix = sp.csr_array(sp.hstack([costs, option_values]))
-    admitted = x.T.ravel() > TIGHT
-    direction = np.zeros(matrix.shape[1])
-    direction[: int(tight.sum())] = np.random.default_rng(0).uniform(1, 2, int(tight.sum()))
-    return _is_constant(direction, matrix, program.rewards, admitted)
+    return OptimalPrices(problem, x).is_unique()
 
 
-def _is_constant(
-    direction: Floats, matrix: sp.csr_array, rewards: Floats, admitted: npt.NDArray[np.bool_]
-) -> bool | None:
-    """Whether `direction` is constant on {z >= 0, matrix z >= rewards, = where admitted}."""
-    from scipy import optimize
+class OptimalPrices:
+    """All optimal prices of a period.
 
-    linprog: Any = optimize.linprog  # its stubs do not know that it takes sparse matrices
-    equal, at_least = np.flatnonzero(admitted), np.flatnonzero(~admitted)
-    ends = []
-    for sign in (1, -1):
-        solved = linprog(
-            sign * direction,
-            A_ub=-matrix[at_least] if len(at_least) else None,
-            b_ub=-rewards[at_least] if len(at_least) else None,
-            A_eq=matrix[equal] if len(equal) else None,
-            b_eq=rewards[equal] if len(equal) else None,
-            method="highs",
+    Parameters
+    ----------
+    problem
+        The period, with a request at least.
+    x
+        An optimal solution of its LP, shape (J, G).
+    """
+
+    def __init__(self, problem: PeriodProblem, x: Floats) -> None:
+        self._scaled = scaled(period_columns(problem, reduce_rows=False))
+        self._problem = problem
+        program = self._scaled.columns
+        use = np.stack(used(problem, x), axis=1).ravel()
+        capacity = np.stack([problem.slots, problem.kv_tokens], axis=1).ravel()
+        self._tight = np.flatnonzero(use >= capacity - TIGHT * np.maximum(capacity, 1))
+        all_admitted = x.sum(axis=1) >= 1 - TIGHT
+        costs = program.usage[self._tight].T
+        values = sp.eye_array(problem.waiting, format="csr")[program.request][:, all_admitted]
+        matrix = sp.csr_array(sp.hstack([costs, values]))
+        admitted = x.T.ravel() > TIGHT
+        self._size = matrix.shape[1]
+        most = np.where(admitted, program.rewards, np.inf)
+        self._finder = RangeFinder(matrix, program.rewards, most)
+
+    def is_unique(self) -> bool | None:
+        """Whether there is one point alone, or None if that could not be settled."""
+        if not len(self._tight):
+            return True  # all prices are 0
+        direction = np.zeros(self._size)
+        prices = len(self._tight)
+        direction[:prices] = np.random.default_rng(0).uniform(1, 2, prices)
+        return self._finder.is_constant(direction)
+
+    def prices(self) -> tuple[Range, Range]:
+        """Return between which ends the price of a slot, and of a KV token, lies.
+
+        Where least and greatest price are equal, the price is unique.
+
+        Returns
+        -------
+        tuple of Range
+            Per worker and remaining period, shape (G, T-k+1) each.
+        """
+        shape = (2, self._problem.workers, 2, self._problem.remaining)
+        ends = np.zeros(shape)
+        for at, place in enumerate(self._tight.tolist()):
+            direction = np.zeros(self._size)
+            direction[at] = 1 / self._scaled.row_unit[place]
+            ends.reshape(2, -1)[:, place] = self._of(direction)
+        return Range(*ends[:, :, 0]), Range(*ends[:, :, 1])
+
+    def mean_price(self, resource: int, offset: int) -> tuple[float, float]:
+        """Return between which ends the mean of the workers' prices in a period lies.
+
+        Parameters
+        ----------
+        resource
+            0 for slots, 1 for KV tokens.
+        offset
+            Of the period, from the first that remains.
+        """
+        workers, remaining = self._problem.slots.shape
+        place = (2 * np.arange(workers) + resource) * remaining + offset
+        direction = np.zeros(self._size)
+        direction[: len(self._tight)] = (
+            np.isin(self._tight, place) / self._scaled.row_unit[self._tight]
         )
-        if solved.status == 3:
-            return False  # unbounded
-        if solved.status != 0:
-            return None
-        ends.append(sign * solved.fun)
-    return bool(ends[1] - ends[0] <= DIFFERENT * max(1.0, abs(ends[1])))
+        return self._of(direction / workers)
+
+    def cost(self, request: int, worker: int) -> tuple[float, float]:
+        """Return between which ends lies what a request's slots and KV tokens on a worker cost.
+
+        It is often unique where single prices are not.
+        """
+        column = worker * self._problem.waiting + request
+        use = self._scaled.columns.usage[:, [column]].toarray().ravel()
+        direction = np.zeros(self._size)
+        direction[: len(self._tight)] = use[self._tight]
+        return self._of(direction)
+
+    def _of(self, direction: Floats) -> tuple[float, float]:
+        low, high = self._finder.of(direction)
+        return low * self._scaled.reward_unit, high * self._scaled.reward_unit
