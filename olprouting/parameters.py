@@ -9,7 +9,7 @@ options: the docstring of the class.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from numbers import Integral, Rational, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
 
@@ -287,7 +287,7 @@ def options(section: str, panel: str) -> Callable[[Class], Class]:
             one.name: replace(
                 one.metadata["parameter"],
                 name=one.name,
-                types=_types(one.type) or (str,),
+                types=_plain_types(one),
                 section=section,
                 panel=panel,
             )
@@ -305,6 +305,12 @@ def options(section: str, panel: str) -> Callable[[Class], Class]:
         return cls
 
     return complete
+
+
+def _plain_types(one: Field[Any]) -> tuple[type, ...]:
+    """Return the plain types that a parameter may have; what is parsed is text."""
+    text = (str,) if one.metadata["parameter"].parse is not None else ()
+    return (*_types(one.type), *text) or (str,)
 
 
 def _types(annotation: Any) -> tuple[type, ...]:

@@ -22,7 +22,7 @@ import numpy as np
 
 from olprouting.certificates import reading as r
 from olprouting.certificates.reading import read, whole_numbers
-from olprouting.certificates.reward import NAMES, RewardTerms
+from olprouting.certificates.reward import RewardTerms, weights_of
 from olprouting.certificates.verification import DoesNotHoldError
 
 if TYPE_CHECKING:
@@ -49,14 +49,15 @@ HINDSIGHT_PROBLEM = r.fields(
             ("prompt_tokens", "decode_tokens", "arrival_period", "slots", "kv_tokens"),
             r.list_of(r.whole),
         ),
-        "weights": r.WEIGHTS,
+        "weights": r.CLASS_WEIGHTS,
         "periods": r.whole,
         "t1": r.number,
         "t2": r.number,
         "batching": r.KERNEL,
         "age_offset": r.whole,
         "inclusive": r.flag,
-    }
+    },
+    {"slo_class": r.list_of(r.text)},
 )
 """Reads the fields of a problem."""
 
@@ -74,7 +75,7 @@ class ExactHindsight:
     workers
         (B_g, M_g).
     weights
-        The six weights, each the fraction that its double is.
+        The six weights of each request, each the fraction that its double is.
     terms
         What else the rewards depend on.
     """
@@ -84,7 +85,7 @@ class ExactHindsight:
     active: tuple[int, ...]
     held: tuple[int, ...]
     workers: tuple[tuple[int, int], ...]
-    weights: tuple[Fraction, ...]
+    weights: tuple[tuple[Fraction, ...], ...]
     terms: RewardTerms
 
     @property
@@ -119,9 +120,11 @@ class ExactHindsight:
         periods, offset = whole_numbers(
             "problem.periods and age_offset", scalars, least=0, most=MOST_TOKENS
         )
-        weights = given["weights"]
-        six = tuple(Fraction(float(weights[name])) for name in NAMES)
-        if min(six) < 0:
+        slo_class = given.get("slo_class", [None] * len(prompt))
+        if len(slo_class) != len(prompt):
+            raise DoesNotHoldError("problem: its columns differ in length")
+        weights = weights_of(r.in_doubles(given["weights"]), slo_class)
+        if min((min(six) for six in set(weights)), default=0) < 0:
             raise DoesNotHoldError("problem.weights: one is negative")
         terms = RewardTerms.of(
             periods, given["batching"], given["t1"], given["t2"], inclusive=given["inclusive"]
@@ -132,7 +135,7 @@ class ExactHindsight:
             tuple(o + terms.delay for o in decode),
             tuple(s + offset for s, _ in zip(prompt, decode, strict=True)),
             tuple(zip(slots, kv_tokens, strict=True)),
-            six,
+            weights,
             terms,
         )
 
@@ -171,7 +174,7 @@ class ExactHindsight:
     def value(self, start: Sequence[int]) -> Fraction:
         """Return the reward of all starts."""
         rewards = (
-            self.terms.reward(self.weights, self.decode[j], self.arrival[j], k)
+            self.terms.reward(self.weights[j], self.decode[j], self.arrival[j], k)
             for j, k in enumerate(start)
             if k != -1
         )
@@ -180,19 +183,19 @@ class ExactHindsight:
     def bound(self, bits: int, batch: Rows, memory: Rows) -> Fraction:
         """Return the price bound; prices are multiples of 2^-bits, as are weights, rounded up."""
         classes = sorted(set(self.workers))
-        weights = [ceil(w * 2**bits) for w in self.weights]
+        weights = {six: [ceil(w * 2**bits) for w in six] for six in set(self.weights)}
         paid = 0
         for (slots, tokens), p_bat, p_mem in zip(classes, batch, memory, strict=True):
             number = self.workers.count((slots, tokens))
             paid += number * (slots * sum(p_bat) + tokens * sum(p_mem))
         reach = 2 * self.periods + max([0, *self.held])
         largest = max([0, *map(sum, batch)]) + reach * max([0, *map(sum, memory)])
-        largest += sum(weights) * (self.periods + 2)
+        largest += max([0, *map(sum, weights.values())]) * (self.periods + 2)
         kind: Any = np.int64 if largest < _MACHINE else object
         sums = [_running(p_bat, p_mem, kind) for p_bat, p_mem in zip(batch, memory, strict=True)]
         for j in range(len(self.arrival)):
             worth = [
-                self._best_margin(j, weights, limits[1], running)
+                self._best_margin(j, weights[self.weights[j]], limits[1], running)
                 for limits, running in zip(classes, sums, strict=True)
             ]
             paid += max([0, *worth])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from olprouting.certificates import reading as r
 from olprouting.certificates.reading import Number, read
-from olprouting.certificates.reward import NAMES, RewardTerms
+from olprouting.certificates.reward import RewardTerms, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -168,7 +168,7 @@ def _period(given: dict[str, Any]) -> ExactPeriod:
     workers, requests = given["workers"], given["requests"]
     inclusive = given.get("inclusive", False)
     terms = RewardTerms.of(T, given["batching"], given["t1"], given["t2"], inclusive=inclusive)
-    weights = [Fraction(given["weights"][name]) for name in NAMES]
+    weights = weights_of(given["weights"], [one.get("slo_class") for one in requests])
     offset = given.get("age_offset", 1 - terms.delay)
     slots, kv_tokens = (
         tuple(tuple(max(one, 0) for one in worker[name]) for worker in workers)
@@ -179,7 +179,10 @@ def _period(given: dict[str, Any]) -> ExactPeriod:
         k,
         slots,
         kv_tokens,
-        tuple(terms.reward(weights, r["decode_tokens"], r["arrival_period"], k) for r in requests),
+        tuple(
+            terms.reward(own, r["decode_tokens"], r["arrival_period"], k)
+            for own, r in zip(weights, requests, strict=True)
+        ),
         tuple(min(r["decode_tokens"] + terms.delay, T - k + 1) for r in requests),
         tuple(r["prompt_tokens"] + offset for r in requests),
         given.get("clipped", 0) + sum(one < 0 for one in residuals),
@@ -187,7 +190,10 @@ def _period(given: dict[str, Any]) -> ExactPeriod:
 
 
 _DEVICE = r.fields(dict.fromkeys(("slots", "kv_tokens"), r.list_of(r.whole)))
-_REQUEST = r.fields(dict.fromkeys(("prompt_tokens", "decode_tokens", "arrival_period"), r.whole))
+_REQUEST = r.fields(
+    dict.fromkeys(("prompt_tokens", "decode_tokens", "arrival_period"), r.whole),
+    {"slo_class": r.text},
+)
 
 PERIOD = r.made(
     _period,
@@ -197,7 +203,7 @@ PERIOD = r.made(
             "period": r.whole,
             "periods": r.whole,
             "batching": r.KERNEL,
-            "weights": r.WEIGHTS,
+            "weights": r.CLASS_WEIGHTS,
             "t1": r.number,
             "t2": r.number,
             "workers": r.list_of(_DEVICE),

@@ -324,6 +324,9 @@ def shown(value: Any) -> str:
 WEIGHTS = fields(dict.fromkeys(("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2"), number))
 """The six weights of a reward, by name."""
 
+CLASS_WEIGHTS = either(WEIGHTS, names_to(WEIGHTS))
+"""The weights of all requests, or those of each class by its name."""
+
 VERSIONS = names_to(text)
 
 KERNEL = one_of("decode", "mixed")

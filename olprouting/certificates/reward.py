@@ -13,13 +13,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from olprouting.certificates.verification import DoesNotHoldError
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from olprouting.certificates.reading import Number
 
 NAMES = ("alpha", "beta", "gamma", "sigma", "zeta1", "zeta2")
 """The weights in the order of the terms."""
+
+
+def weights_of(
+    weights: Mapping[str, Any], slo_class: Sequence[str | None]
+) -> tuple[tuple[Fraction, ...], ...]:
+    """Return the six weights of each request in the order of `NAMES`.
+
+    Parameters
+    ----------
+    weights
+        The six by name, or those of each class by its name.
+    slo_class
+        The class of each request; None where there are none.
+
+    Raises
+    ------
+    DoesNotHoldError
+        If a request is of no class that has weights, or of one where there are none.
+    """
+    classes = set(weights) != set(NAMES)
+    if not classes:
+        weights = {None: weights}  # type: ignore[dict-item]  # the class of those without one
+    six = {own: tuple(Fraction(w[name]) for name in NAMES) for own, w in weights.items()}
+    for j, own in enumerate(slo_class):
+        if own not in six:
+            raise DoesNotHoldError(f"slo_class: request {j} is of {own}, which has no weights")
+    return tuple(six[own] for own in slo_class)  # type: ignore[index]
 
 
 @dataclass(frozen=True)

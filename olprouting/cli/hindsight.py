@@ -38,7 +38,7 @@ DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
 POLICIES = {"reward": "jsq,prices-0,bid-price", "imbalance": "jsq,br0"}
 """Policies that run beside every objective's bound where none are named."""
 
-OF_THE_REWARD = ("weights", "t1", "t2", "kv_tokens", "periods", "gap")
+OF_THE_REWARD = ("weights", "classes", "t1", "t2", "kv_tokens", "periods", "gap")
 """Parameters that mean nothing for the imbalance."""
 
 ObjectiveOption = Annotated[
@@ -73,7 +73,7 @@ PoliciesOption = Annotated[
 ]
 Period = Annotated[
     PeriodOptions,
-    take("weights", "t1", "t2", "periods", periods={"help": "T, the last period."}),
+    take("weights", "classes", "t1", "t2", "periods", periods={"help": "T, the last period."}),
 ]
 
 
@@ -140,13 +140,13 @@ def hindsight(
     for name in names:  # what cannot run is an error now, not after the search
         policy = make_policy(name, workers, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
-    trace = o.load_workload(workload, seed).trace
+    trace = o.load_workload(workload, seed, classes=period.classes).trace
     warn_if_interpreted()
     with progress_bar() as advance:
         found = bound_and_schedule(
             trace,
             cluster,
-            period.weights,
+            period.reward_weights,
             periods=period.periods,
             t1=period.t1,
             t2=period.t2,
@@ -194,7 +194,7 @@ def _settings(trace: Trace, cluster: Cluster, period: PeriodOptions, seed: int) 
         "requests": len(trace),
         "slots": cluster.slots.tolist(),
         "kv_tokens": None if cluster.kv_tokens is None else cluster.kv_tokens.tolist(),
-        "weights": period.weights.to_document(),
+        "weights": period.reward_weights.to_document(),
         "t1": period.t1,
         "t2": period.t2,
         "periods": period.periods,

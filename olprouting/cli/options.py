@@ -17,6 +17,7 @@ from olprouting.options import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from olprouting.instances import SloClasses
     from olprouting.traces import Workload
 
 DEFAULT_REQUESTS = 2000
@@ -50,13 +51,18 @@ def by_period(*names: str, **changes: Mapping[str, Any]) -> Taken:
     )
 
 
-def load_workload(options: WorkloadOptions, seed: int, period_s: float | None = None) -> Workload:
+def load_workload(
+    options: WorkloadOptions,
+    seed: int,
+    period_s: float | None = None,
+    classes: SloClasses | None = None,
+) -> Workload:
     """Return the requests that options stand for; see `olprouting.traces.load_workload`."""
     from olprouting import traces
 
     if options.requests is None and options.source in traces.profile_names():
         options = replace(options, requests=DEFAULT_REQUESTS)
-    return traces.load_workload(options, seed, period_s)
+    return traces.load_workload(options, seed, period_s, classes=classes)
 
 
 def names(text: str | None) -> list[str]:

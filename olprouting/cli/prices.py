@@ -60,7 +60,8 @@ Workers = Annotated[
     ),
 ]
 Period = Annotated[
-    PeriodOptions, take("weights", "t1", "t2", "periods", "last_period", "residuals", "period_s")
+    PeriodOptions,
+    take("weights", "classes", "t1", "t2", "periods", "last_period", "residuals", "period_s"),
 ]
 Learning = Annotated[
     BidPriceOptions,
@@ -104,7 +105,7 @@ def prices(
     if time.clock == "independent" and period.period_s is None:
         period = replace(period, period_s=cluster.half_full_step_s())
     study = _Study(
-        o.load_workload(workload, seed, period.period_s).trace,
+        o.load_workload(workload, seed, period.period_s, period.classes).trace,
         cluster,
         replace(
             policy_options, time_limit_s=judging.time_limit_s, period=period, bid_price=learning
@@ -115,6 +116,8 @@ def prices(
         judging,
         seed,
     )
+    if pareto is not None and period.classes is not None:
+        raise InputError("--pareto varies the weights of all requests; leave out --classes")
     if pareto is None:
         study.compare(o.names(policies), folder, as_json=as_json, details=details, strict=strict)
     elif policies is None:

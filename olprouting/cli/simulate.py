@@ -21,6 +21,7 @@ from olprouting.options import (
     DispatchOptions,
     ForecastOptions,
     KvOptions,
+    PeriodOptions,
     PolicyOptions,
     RunOptions,
 )
@@ -71,6 +72,7 @@ def simulate(
     workload: o.RequestsReleased,
     cluster: Annotated[ClusterOptions, take("workers", "slots", "kv_tokens", "step_time")],
     policy_options: PolicyChoices,
+    period: Annotated[PeriodOptions, take("classes")],
     bid_price: Annotated[BidPriceOptions, take("reject_after")],
     forecast: Annotated[ForecastOptions, take("forecast")],
     projecting: o.Projecting,
@@ -114,10 +116,11 @@ def simulate(
 
     if replay is not None:  # as we have written them
         workload = replace(workload, source=str(replay), arrivals="recorded", columns=None)
-    requests = o.load_workload(workload, seed)
+    requests = o.load_workload(workload, seed, classes=period.classes)
     trace = requests.trace
+    policy_options = replace(policy_options, period=period, bid_price=bid_price)
     made = (
-        make_policy(policy, cluster.workers, replace(policy_options, bid_price=bid_price))
+        make_policy(policy, cluster.workers, policy_options)
         if replay is None
         else replay_policy(read_table(replay), dispatching.dispatch)
     )

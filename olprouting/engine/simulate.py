@@ -228,7 +228,9 @@ def simulate(
     if isinstance(policy, CompiledPolicy) and on_decision is None and horizon == policy.horizon:
         chunks = _compiled_chunks(settings, state, policy, rng, max_iterations)
     else:
-        chunks = _python_chunks(settings, state, policy, rng, max_iterations, on_decision)
+        chunks = _python_chunks(
+            settings, state, policy, rng, max_iterations, on_decision, trace.slo_class
+        )
     series = [_take_series(state)]  # no rows: a run may end before its first iteration
     interrupted = False
     tell = on_progress or (lambda done, total: None)
@@ -297,6 +299,7 @@ def _python_chunks(
     rng: np.random.Generator,
     max_iterations: int | None,
     on_decision: Callable[[DecisionEvent], None] | None,
+    slo_class: npt.NDArray[np.str_] | None,
 ) -> Iterator[None]:
     from olprouting.compiling import prepare
     from olprouting.engine.iteration_kernels import advance, commit, observe
@@ -321,7 +324,7 @@ def _python_chunks(
         view = observe(settings, state)
         position, worker = nothing, nothing
         if policy.needs_residents:
-            view = view._replace(workers=worker_view(settings, state, view))
+            view = view._replace(workers=worker_view(settings, state, view, slo_class))
         if view.admissions or (policy.needs_residents and len(view.waiting_requests)):
             decisions += 1
             if decisions == 1 and isinstance(policy, CompiledPolicy):
@@ -333,7 +336,7 @@ def _python_chunks(
             except BaseException as error:  # whatever the user's code does
                 raise policy_failure(policy, error, decisions, view.iteration) from error
             if on_decision is not None:
-                residents = partial(worker_view, settings, state, view)
+                residents = partial(worker_view, settings, state, view, slo_class)
                 on_decision(DecisionEvent(view, position, worker, dispatch_s, truth, residents))
         code = commit(settings, state, position, worker)
         if code:

@@ -12,12 +12,19 @@ from olprouting.instances.request_curves import Batching
 from olprouting.policies.worker_view import NO_LIMIT_TOKENS, WorkerView
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from olprouting.engine.state import Settings, State
     from olprouting.policies.view import View
 
 
-def worker_view(settings: Settings, state: State, view: View) -> WorkerView:
-    """Return the residents of every worker and what is forecast of them."""
+def worker_view(
+    settings: Settings, state: State, view: View, slo_class: npt.NDArray[np.str_] | None
+) -> WorkerView:
+    """Return the residents of every worker and what is forecast of them.
+
+    `slo_class` names the class of each request of the trace, where it has any.
+    """
     waiting = state.requests[view.waiting_requests]
     rows = list_residents(state.requests, state.workers)
     residents = state.requests[rows]
@@ -41,4 +48,5 @@ def worker_view(settings: Settings, state: State, view: View) -> WorkerView:
         batching=Batching.MIXED if settings.prefill_steps else Batching.DECODE,
         age_offset=settings.age_offset,
         block_tokens=settings.block_tokens,
+        waiting_slo_class=None if slo_class is None else slo_class[view.waiting_requests],
     )

@@ -15,6 +15,7 @@ from olprouting.instances.result import (
     absolute_gap,
     relative_gap,
 )
+from olprouting.instances.slo_classes import SloClasses
 from olprouting.instances.slo_weights import WEIGHT_SETS, SloWeights
 from olprouting.instances.trace import Trace
 
@@ -34,6 +35,7 @@ __all__ = [
     "PowerModel",
     "Result",
     "Sense",
+    "SloClasses",
     "SloWeights",
     "StepTime",
     "StopReason",

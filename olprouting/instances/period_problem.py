@@ -28,6 +28,12 @@ from olprouting.instances.request_curves import (
     last_active_period,
     parse_batching,
 )
+from olprouting.instances.slo_classes import (
+    Weights,
+    check_weights,
+    weight_rows,
+    weights_from_document,
+)
 from olprouting.instances.slo_weights import SloWeights
 
 SCHEMA = "olprouting/period/1"
@@ -36,6 +42,7 @@ _REQUIRED = {
     "schema", "period", "periods", "batching", "weights", "t1", "t2", "workers", "requests"
 }  # fmt: skip
 _OPTIONAL = {"inclusive", "age_offset", "clipped"}
+_REQUEST = ("prompt_tokens", "decode_tokens", "arrival_period")
 _ANY = -MAX_EXACT_TOKENS
 
 
@@ -48,7 +55,7 @@ class PeriodProblem:
     period, periods
         k and T, with 1 <= k <= T. There are T-k+1 remaining periods k..T.
     weights
-        Weights of the reward.
+        Weights of the reward, or of each class of requests.
     t1, t2
         Thresholds of end-to-end latency and of time to first token in periods, >= 1.
     slots
@@ -71,6 +78,8 @@ class PeriodProblem:
         1 for decode, 0 for mixed.
     clipped
         How many residuals were negative before.
+    slo_class
+        Class of each waiting request, shape (J,), where weights are those of classes; else None.
 
     Raises
     ------
@@ -80,7 +89,7 @@ class PeriodProblem:
 
     period: int
     periods: int
-    weights: SloWeights
+    weights: Weights
     t1: float
     t2: float
     slots: npt.NDArray[np.int64]
@@ -92,6 +101,7 @@ class PeriodProblem:
     inclusive: bool = False
     age_offset: int | None = None
     clipped: int = 0
+    slo_class: npt.NDArray[np.str_] | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("periods", 1), ("period", 1), ("clipped", 0)):
@@ -99,8 +109,6 @@ class PeriodProblem:
             object.__setattr__(self, name, number)
         if self.period > self.periods:
             raise InputError(f"period = {self.period} must be at most periods = {self.periods}")
-        if not isinstance(self.weights, SloWeights):
-            raise InputError(f"weights = {self.weights!r} must be SloWeights")
         if not isinstance(self.inclusive, bool):
             raise InputError(f"inclusive = {shown(self.inclusive)} must be true or false")
         if self.age_offset is not None:
@@ -150,6 +158,8 @@ class PeriodProblem:
         object.__setattr__(self, "prompt_tokens", prompt)
         object.__setattr__(self, "decode_tokens", decode)
         object.__setattr__(self, "arrival_period", arrival)
+        slo_class = check_weights(self.weights, self.slo_class, count)
+        object.__setattr__(self, "slo_class", slo_class)
 
     def _refuse_overflow(self) -> None:
         """Raise where a sum that solvers form is no int64, or no double with all its units."""
@@ -181,8 +191,9 @@ class PeriodProblem:
     @property
     def rewards(self) -> npt.NDArray[np.float64]:
         """r_j of starting each request now, on any worker, shape (J,)."""
+        weights = weight_rows(self.weights, self.slo_class, self.waiting)
         return _reward.reward(
-            self.weights,
+            _reward.PerTerm(*weights.T),
             self.decode_tokens,
             self.arrival_period,
             start_period=self.period,
@@ -217,6 +228,8 @@ class PeriodProblem:
 
     def to_document(self) -> dict[str, Any]:
         """Return the problem as plain JSON types; options stand there where not the default."""
+        columns = _REQUEST if self.slo_class is None else (*_REQUEST, "slo_class")
+        lists = [getattr(self, name).tolist() for name in columns]
         document: dict[str, Any] = {
             "schema": SCHEMA,
             "period": self.period,
@@ -229,15 +242,7 @@ class PeriodProblem:
                 {"slots": slots.tolist(), "kv_tokens": tokens.tolist()}
                 for slots, tokens in zip(self.slots, self.kv_tokens, strict=True)
             ],
-            "requests": [
-                {"prompt_tokens": s, "decode_tokens": o, "arrival_period": t}
-                for s, o, t in zip(
-                    self.prompt_tokens.tolist(),
-                    self.decode_tokens.tolist(),
-                    self.arrival_period.tolist(),
-                    strict=True,
-                )
-            ],
+            "requests": [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)],
         }
         options = {
             "inclusive": self.inclusive or None,
@@ -279,19 +284,17 @@ class PeriodProblem:
     @classmethod
     def _from_fields(cls, document: dict[str, Any]) -> Self:
         refuse_wrong_fields("period problem", document, _REQUIRED, _OPTIONAL)
+        weights = weights_from_document(document["weights"])
+        classes = () if isinstance(weights, SloWeights) else ("slo_class",)
         workers = _columns("workers", document["workers"], ("slots", "kv_tokens"))
-        requests = _columns(
-            "requests",
-            document["requests"],
-            ("prompt_tokens", "decode_tokens", "arrival_period"),
-        )
+        requests = _columns("requests", document["requests"], (*_REQUEST, *classes))
         for name, rows in workers.items():
             _refuse_ragged(name, rows, document)
         options = {name: document[name] for name in _OPTIONAL if name in document}
         return cls(
             period=document["period"],
             periods=document["periods"],
-            weights=SloWeights.from_document(document["weights"]),
+            weights=weights,
             t1=document["t1"],
             t2=document["t2"],
             batching=document["batching"],

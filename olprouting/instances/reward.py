@@ -91,7 +91,7 @@ def latency_limit(threshold: float, inclusive: bool) -> int:
 
 
 def reward(
-    weights: SloWeights,
+    weights: SloWeights | PerTerm,
     decode_tokens: Ints,
     arrival_period: Ints,
     *,
@@ -107,7 +107,7 @@ def reward(
     Parameters
     ----------
     weights
-        The six weights.
+        The six weights, or arrays of them.
     decode_tokens
         o >= 1, predicted.
     arrival_period

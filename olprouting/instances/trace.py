@@ -37,6 +37,9 @@ class Trace:
         are given in iterations.
     key
         Class of each request (prompt hash, conversation, ...), any int64; None where unknown.
+    slo_class
+        Name of the SLO class of each request (`olprouting.instances.SloClasses`); None where there
+        are no classes.
     name
         What the trace is called in reports.
     notices
@@ -54,6 +57,7 @@ class Trace:
     arrival_s: npt.NDArray[np.float64] | None = None
     release_iteration: npt.NDArray[np.int64] | None = None
     key: npt.NDArray[np.int64] | None = None
+    slo_class: npt.NDArray[np.str_] | None = None
     name: str = "trace"
     notices: tuple[str, ...] = ()
 
@@ -76,6 +80,8 @@ class Trace:
             columns["key"] = token_vector(
                 "key", self.key, at_least=-(2**63), length=count, at_most=2**63 - 1
             )
+        if self.slo_class is not None:
+            columns["slo_class"] = _names("slo_class", self.slo_class, count)
         for name in ("prompt_tokens", "decode_tokens"):
             refuse_sum(name, columns[name], MAX_WHOLE // 2)
         for name, column in columns.items():
@@ -109,6 +115,7 @@ class Trace:
             arrival_s=pick(self.arrival_s),
             release_iteration=pick(self.release_iteration),
             key=pick(self.key),
+            slo_class=pick(self.slo_class),
         )
 
     def head(self, requests: int) -> Self:
@@ -119,9 +126,20 @@ class Trace:
         """Return the columns that are present as a DataFrame, one row per request."""
         import pandas as pd
 
-        columns = ("arrival_s", "release_iteration", "prompt_tokens", "decode_tokens", "key")
+        times = ("arrival_s", "release_iteration")
+        columns = (*times, "prompt_tokens", "decode_tokens", "key", "slo_class")
         present = {c: getattr(self, c) for c in columns if getattr(self, c) is not None}
         return pd.DataFrame(present)
+
+
+def _names(name: str, column: Any, count: int) -> npt.NDArray[np.str_]:
+    names = np.array(column, dtype=np.str_)
+    if names.shape != (count,):
+        raise InputError(f"{name} must have {count} entries, got shape {names.shape}")
+    if (names == "").any():
+        raise InputError(f"{name}[{int(np.argmax(names == ''))}] is empty")
+    names.flags.writeable = False
+    return names
 
 
 def _refuse_decrease(name: str, column: npt.NDArray[Any] | None) -> None:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, shown
-from olprouting.parameters import LARGEST_OPTION, Options, options, parameter
+from olprouting.parameters import LARGEST_OPTION, NONE, Options, options, parameter
 
 if TYPE_CHECKING:
-    from olprouting.instances import SloWeights
+    from olprouting.instances import SloClasses, SloWeights
 
 MOST_ENUMERATED = 20
 """Largest R_max whose 2^R_max subsets may be enumerated."""
@@ -19,6 +19,12 @@ def _weights(text: str) -> SloWeights:
     from olprouting.instances import SloWeights
 
     return SloWeights.parse(text)
+
+
+def _classes(text: str) -> SloClasses | None:
+    from olprouting.instances import SloClasses
+
+    return None if text == NONE else SloClasses.parse(text)
 
 
 @options("options", "Period")
@@ -31,6 +37,13 @@ class PeriodOptions(Options):
         "A published set (tail-latency, requests, ...) or six numbers: alpha,beta,gamma,"
         "sigma,zeta1,zeta2; fractions such as 1/400 will do.",
         parse=_weights,
+    )
+    classes: SloClasses | None = parameter(
+        NONE,
+        "Classes of requests with weights of their own: NAME:SHARE:WEIGHTS,..., drawn by share; "
+        "NAME:WEIGHTS,... where the trace has a column slo_class.",
+        parse=_classes,
+        details="They replace the weights.",
     )
     t1: float = parameter(
         400,
@@ -72,6 +85,11 @@ class PeriodOptions(Options):
         super().__post_init__()
         for name in ("t1", "t2"):
             latency_threshold(name, getattr(self, name))
+
+    @property
+    def reward_weights(self) -> SloWeights | SloClasses:
+        """The weights of all requests, or of each class."""
+        return self.weights if self.classes is None else self.classes
 
     @property
     def receding(self) -> bool:

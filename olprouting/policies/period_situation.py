@@ -128,7 +128,7 @@ def situation_of(
     problem = PeriodProblem(
         period=first,
         periods=options.periods,
-        weights=options.weights,
+        weights=options.reward_weights,
         t1=options.t1,
         t2=options.t2,
         slots=startable,
@@ -140,6 +140,7 @@ def situation_of(
         inclusive=options.inclusive,
         age_offset=workers.age_offset,
         clipped=room.clipped,
+        slo_class=None if options.classes is None else workers.waiting_slo_class,
     )
     return PeriodSituation(period, problem, room.slots, room.kv_tokens)
 

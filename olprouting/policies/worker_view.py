@@ -63,6 +63,8 @@ class WorkerView:
         KV tokens that they are charged at least, shape (R,); 0 unless reserved.
     batching, age_offset, block_tokens
         How KV tokens are counted; `block_tokens` is 1 where they are not rounded.
+    waiting_slo_class
+        Class of each waiting request, shape (W,); None where the trace has none.
     """
 
     clock_s: float
@@ -80,6 +82,7 @@ class WorkerView:
     batching: Batching
     age_offset: int
     block_tokens: int
+    waiting_slo_class: npt.NDArray[np.str_] | None = None
 
     def residuals(self, periods: int) -> WorkerResiduals:
         """Return the slots and KV tokens left in the current and the next `periods` - 1 periods."""

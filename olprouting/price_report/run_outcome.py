@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from olprouting.instances.request_curves import Batching, first_token_delay
-from olprouting.instances.reward import reward
+from olprouting.instances.reward import PerTerm, reward
+from olprouting.instances.slo_classes import weight_rows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -212,8 +213,9 @@ def rewards_of(
         admitted &= start <= options.periods
     shift = start - 1 if options.receding else np.zeros_like(start)
     rewards = np.zeros(len(start))
+    weights = weight_rows(options.reward_weights, run.trace.slo_class, len(start))
     rewards[admitted] = reward(
-        options.weights,
+        PerTerm(*weights[admitted].T),
         run.trace.decode_tokens[admitted],
         (arrival - shift)[admitted],
         start_period=(start - shift)[admitted],

@@ -113,6 +113,8 @@ class Runner:
         requests.insert(1, "request", range(len(requests)))
         requests.insert(2, "prompt_tokens", self.trace.prompt_tokens)
         requests.insert(3, "decode_tokens", self.trace.decode_tokens)
+        if self.trace.slo_class is not None:
+            requests.insert(4, "slo_class", self.trace.slo_class)
         return outcome, requests
 
 

@@ -57,6 +57,7 @@ def price_tables(report: PriceReport) -> tuple[Table, ...]:
             rates_table(report.runs),
             latencies_table(report.runs),
             *waits_table(report),
+            *classes_table(report),
         ]
     if report.quality is not None:
         tables += [
@@ -156,6 +157,32 @@ def waits_table(report: PriceReport) -> tuple[Table, ...]:
             2 * long_prompt + long_decode,
             f"prompt, output; long: more than {prompt.median():,.0f} and {decode.median():,.0f} "
             "tokens, the medians",
+        ),
+    )
+
+
+def classes_table(report: PriceReport) -> tuple[Table, ...]:
+    """Return what each run gave the requests of each SLO class, if there are any."""
+    requests = report.requests
+    if "slo_class" not in requests:
+        return ()
+    groups = requests.groupby(["slo_class", "policy"], sort=False)
+    sums, means = groups["reward"].sum(), groups[["ttft_periods", "end_to_end_periods"]].mean()
+    counts = groups["finished"].agg(["size", "sum"])
+    rows = [(name, run.policy) for name in requests["slo_class"].unique() for run in report.runs]
+    return (
+        Table(
+            "By SLO class",
+            {"class": [name for name, _ in rows], "policy": [policy for _, policy in rows]},
+            {
+                "requests": [f"{counts['size'][row]:,}" for row in rows],
+                "finished": [f"{counts['sum'][row]:,}" for row in rows],
+                "reward": [f"{sums[row]:,.1f}" for row in rows],
+                "TTFT": [text_of(means["ttft_periods"][row], ".1f") for row in rows],
+                "E2E": [text_of(means["end_to_end_periods"][row], ".1f") for row in rows],
+            },
+            "reward by the weights of the class; TTFT, E2E: mean periods to the first token, to "
+            "the end; requests without count until the run ended",
         ),
     )
 

@@ -54,7 +54,13 @@ class RunReport(Report):
         frames = {"run": pd.DataFrame([self.results()]), "requests": self.result.to_frame()}
         if self.result.series is not None:
             frames["series"] = self.result.series_frame()
+        if self.result.trace.slo_class is not None:
+            frames["classes"] = self._classes
         return frames
+
+    @property
+    def _classes(self) -> pd.DataFrame:
+        return tables.classes_frame(self.result)
 
     def results(self) -> dict[str, Any]:
         """Return every metric, flat."""
@@ -69,7 +75,11 @@ class RunReport(Report):
         """Return imbalance, waiting, throughput and completion; details after them."""
         metrics = self.result.metrics
         found = [tables.balance(metrics), tables.latencies(metrics), tables.throughput(metrics)]
-        found += [tables.completion(metrics), *tables.details(metrics)]
+        found += [
+            tables.completion(metrics),
+            tables.by_class(self._classes),
+            *tables.details(metrics),
+        ]
         return tuple(table for table in found if table is not None)
 
     def findings(self) -> tuple[str, ...]:

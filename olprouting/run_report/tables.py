@@ -9,8 +9,12 @@ from olprouting.report import Table, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import pandas as pd
+
+    from olprouting.engine import SimulationResult
     from olprouting.engine.metrics import Metrics, PeriodQuantiles, Quantiles
 
+LEVELS = ("mean", "p95", "p99")
 QUANTILES = ("mean", "half within", "95% within", "99% within")
 
 
@@ -70,6 +74,53 @@ def completion(metrics: Metrics) -> Table:
         ("not finished when the run ended", f"{metrics.unfinished:,}", ""),
     ]
     return _lines("Requests", lines)
+
+
+def by_class(frame: pd.DataFrame) -> Table | None:
+    """Return what the run gave the requests of each SLO class; None if there are none.
+
+    Parameters
+    ----------
+    frame
+        `classes_frame` of the run.
+    """
+    if frame.empty:
+        return None
+    shown = {
+        "arrived": [f"{count:,}" for count in frame["arrived"]],
+        "finished": [f"{count:,}" for count in frame["finished"]],
+        **{
+            f"{what} {level}": [text_of(value, ".3f") for value in frame[f"{name}_{level}_s"]]
+            for what, name in (("TTFT", "ttft"), ("E2E", "end_to_end"))
+            for level in LEVELS
+        },
+    }
+    caption = "seconds from arrival to first token, and until finished, of those that got so far"
+    return Table("By SLO class", {"class": list(frame["slo_class"])}, shown, caption)
+
+
+def classes_frame(run: SimulationResult) -> pd.DataFrame:
+    """Return a row per SLO class of the trace: requests, and latencies in seconds."""
+    import pandas as pd
+
+    from olprouting.engine.metrics import Quantiles
+
+    names = run.trace.slo_class
+    rows = []
+    for name in [] if names is None else dict.fromkeys(names.tolist()):
+        own = names == name
+        row = {
+            "slo_class": name,
+            "arrived": int((own & (run.release_iteration > 0)).sum()),
+            "finished": int((own & (run.finish_iteration > 0)).sum()),
+            "rejected": int((own & run.rejected).sum()),
+        }
+        for what, reached_s in (("ttft", run.first_token_s), ("end_to_end", run.finish_s)):
+            taken_s = (reached_s - run.release_s)[own & (run.finish_iteration > 0)]
+            values = Quantiles.of(taken_s)
+            row |= {f"{what}_{level}_s": getattr(values, f"{level}_s") for level in LEVELS}
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def details(metrics: Metrics) -> list[Table]:

@@ -197,7 +197,9 @@ _MEASURES: Final[Mapping[Kind, Callable[[Cell], dict[str, Rows]]]] = {
 def _workload(cell: Cell, options: PolicyOptions) -> tuple[Workload, Any]:
     """Return the requests of a cell, and the forecast that its policy has of them."""
     period_s = options.period.period_s
-    workload = workload_of(cell.workload, cell.seed, cell.trace_sha256, period_s)
+    workload = workload_of(
+        cell.workload, cell.seed, cell.trace_sha256, period_s, options.period.classes
+    )
     forecast = make_forecast(
         cell.foresight.name, workload.history, horizon=options.horizon, seed=cell.seed
     )

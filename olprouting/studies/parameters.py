@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from olprouting.instances import SloWeights
+from olprouting.instances import SloClasses, SloWeights
 from olprouting.options import (
     BidPriceOptions,
     ClockOptions,
@@ -42,6 +42,7 @@ class Kind(StrEnum):
 
 OPTIONS: Final = "options"
 WEIGHTS: Final = "weights"
+CLASSES: Final = "classes"
 KV: Final = "kv."
 """What the names of options of KV accounting begin with."""
 
@@ -88,6 +89,8 @@ def policy_options(settings: Mapping[str, Any]) -> PolicyOptions:
         If an option is out of range.
     """
     period = PeriodOptions.chosen(settings) | {WEIGHTS: slo_weights(settings)}
+    if isinstance(period.get(CLASSES), str):
+        period[CLASSES] = SloClasses.parse(period[CLASSES])
     return PolicyOptions(
         **PolicyOptions.chosen(settings),
         period=PeriodOptions(**period),

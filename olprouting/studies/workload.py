@@ -11,14 +11,18 @@ from olprouting.traces import load_workload, resolve
 from olprouting.traces.catalogue import locate
 
 if TYPE_CHECKING:
-    from olprouting.instances import Trace
+    from olprouting.instances import SloClasses, Trace
     from olprouting.options import WorkloadOptions
     from olprouting.traces import Workload
 
 
 @functools.lru_cache(maxsize=8)
 def workload_of(
-    options: WorkloadOptions, seed: int, sha256: str | None, period_s: float | None
+    options: WorkloadOptions,
+    seed: int,
+    sha256: str | None,
+    period_s: float | None,
+    classes: SloClasses | None = None,
 ) -> Workload:
     """Return the requests of one seed, and those before them.
 
@@ -32,6 +36,8 @@ def workload_of(
         What their file must have; None where there is none.
     period_s
         Length of a period in seconds, for arrivals by period with the independent clock.
+    classes
+        What requests are of, if not of what their file says.
 
     Raises
     ------
@@ -42,7 +48,7 @@ def workload_of(
     def read(source: str, columns: str | None) -> Trace:
         return _whole_file(source, columns, sha256)
 
-    return load_workload(options, seed, period_s, read)
+    return load_workload(options, seed, period_s, read, classes)
 
 
 @functools.lru_cache(maxsize=2)

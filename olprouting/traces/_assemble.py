@@ -69,6 +69,7 @@ def assemble(
         arrival_s=arrival_s,
         release_iteration=raw.release_iteration,
         key=key,
+        slo_class=raw.slo_class,
         name=name,
         notices=tuple(raw.notices),
     )

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 TICKS_PER_S = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """Units a numeric time column may have."""
 
-COLUMNS = ("arrival_ticks", "release_iteration", "prompt_tokens", "decode_tokens", "key")
+COLUMNS = (
+    *("arrival_ticks", "release_iteration", "prompt_tokens", "decode_tokens", "key"),
+    "slo_class",
+)
 """The columns of a RawTrace."""
 
 
@@ -49,6 +52,8 @@ class RawTrace:
         As in Trace.
     key
         Class of each request: int64, or ids of any kind (text, large numbers, None for unknown).
+    slo_class
+        As in Trace.
     notices
         What the reader noticed, one sentence each.
     odd_rows
@@ -65,6 +70,7 @@ class RawTrace:
     keeps_clock: bool = False
     release_iteration: npt.NDArray[np.int64] | None = None
     key: npt.NDArray[Any] | None = None
+    slo_class: npt.NDArray[np.str_] | None = None
     notices: list[str] = field(default_factory=list)
     odd_rows: Counter[str] = field(default_factory=Counter)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from olprouting.instances import Trace
+    from olprouting.instances import SloClasses, Trace
     from olprouting.options import WorkloadOptions
 
 LAWS: Final = {"ratio": 3, "geometric": 2}
@@ -62,6 +62,7 @@ def load_workload(
     seed: int,
     period_s: float | None = None,
     read: Callable[[str, str | None], Trace] | None = None,
+    classes: SloClasses | None = None,
 ) -> Workload:
     """Return the requests that options stand for.
 
@@ -75,6 +76,8 @@ def load_workload(
         Length of a period in seconds, for arrivals by period with the independent clock.
     read
         Called with source and columns instead of `resolve` where requests are read from a file.
+    classes
+        What requests are of; None where they have none but those of their file.
 
     Raises
     ------
@@ -86,6 +89,8 @@ def load_workload(
     if options.history:
         history, trace = split_history(trace, options.history)
     released = _released(trace, options, seed, period_s)
+    if classes is not None:
+        released = classes.assigned(released, seed)
     return Workload(released, history, options.backlog, options.in_flight)
 
 

@@ -87,7 +87,8 @@ def test_a_search_is_proven_again(seed) -> None:
 
 def test_numbers_beyond_64_bits_stay_exact() -> None:
     """The same prices in a finer unit prove the same bound, with Python's integers."""
-    whole = replace(exactly(random_problem(2)), weights=(Fraction(1),) * 6)
+    problem = exactly(random_problem(2))
+    whole = replace(problem, weights=((Fraction(1),) * 6,) * len(problem.arrival))
     batch, memory = [[1] * 12, [2] * 12], [[0] * 12, [1] * 12]
     fine = [[[price << 60 for price in row] for row in table] for table in (batch, memory)]
     assert whole.bound(0, batch, memory) == whole.bound(60, *fine)

@@ -291,6 +291,7 @@ def _subset(problem: PeriodProblem, kept: npt.NDArray[np.bool_]) -> PeriodProble
         prompt_tokens=problem.prompt_tokens[kept],
         decode_tokens=problem.decode_tokens[kept],
         arrival_period=problem.arrival_period[kept],
+        slo_class=None if problem.slo_class is None else problem.slo_class[kept],
     )
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.instances.reward import PerTerm, reward_terms, weighted
+from olprouting.instances.slo_classes import by_class
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -97,11 +98,12 @@ def exact_bound(problem: HindsightProblem, certificate: PriceCertificate) -> Fra
         batch = sum(certificate.batch[c].tolist())
         memory = sum(certificate.memory[c].tolist())
         total += count * (int(slots[c]) * batch + int(kv_tokens[c]) * memory)
-    units = problem.weights.to_document().items()
-    weights = PerTerm(**{name: math.ceil(Fraction(weight) * 2**q) for name, weight in units})
     sums = [_prefix(certificate, c) for c in range(len(counts))]
-    for j in range(len(problem)):
-        total += _best_margin(problem, weights, sums, kv_tokens, j)
+    for own, chosen in by_class(problem.weights, problem.slo_class, len(problem)):
+        six = own.to_document().items()
+        weights = PerTerm(**{name: math.ceil(Fraction(weight) * 2**q) for name, weight in six})
+        for j in np.flatnonzero(chosen).tolist():
+            total += _best_margin(problem, weights, sums, kv_tokens, j)
     return Fraction(total, 2**q)
 
 
@@ -177,5 +179,8 @@ def _reach(problem: HindsightProblem) -> float:
 
 def _most(problem: HindsightProblem) -> float:
     """Return a bound on the terms of a reward and on their sum."""
-    w, periods = problem.weights, problem.periods + 2
-    return (w.alpha + w.beta + w.gamma + 1) * periods + w.sigma + w.zeta1 + w.zeta2 + 6
+    periods = problem.periods + 2
+    return max(
+        (w.alpha + w.beta + w.gamma + 1) * periods + w.sigma + w.zeta1 + w.zeta2 + 6
+        for w, _ in by_class(problem.weights, problem.slo_class, len(problem))
+    )

@@ -13,6 +13,7 @@ import numpy as np
 
 from olprouting.errors import InputError
 from olprouting.instances.reward import PerTerm, reward_terms, weighted
+from olprouting.instances.slo_classes import by_class
 
 if TYPE_CHECKING:
     from olprouting.hindsight.reward.problem import HindsightProblem
@@ -67,10 +68,13 @@ def exact_value(problem: HindsightProblem, schedule: Schedule) -> Fraction:
         problem.periods,
         *problem.latency_limits,
     )
-    counts = (int(np.broadcast_to(term, first_token.shape).sum()) for term in terms)
-    weights = problem.weights.to_document()
-    exact = PerTerm(**{name: Fraction(weight) for name, weight in weights.items()})
-    total: Fraction = weighted(exact, PerTerm(*counts))
+    total = Fraction(0)
+    for weights, chosen in by_class(problem.weights, problem.slo_class, len(problem)):
+        own = chosen[admitted]
+        counts = (int(np.broadcast_to(term, first_token.shape)[own].sum()) for term in terms)
+        six = weights.to_document().items()
+        exact = PerTerm(**{name: Fraction(weight) for name, weight in six})
+        total += weighted(exact, PerTerm(*counts))
     return total
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from olprouting.hindsight.reward.dual_kernels import Starts, smoothed
 from olprouting.hindsight.reward.quasi_newton import descend
-from olprouting.instances.reward import PerTerm
+from olprouting.instances.slo_classes import weight_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def starts_of(problem: HindsightProblem) -> Starts:
         active=problem.active,
         decode=problem.decode_tokens.copy(),
         arrival=problem.arrival_period - 1,
-        weights=PerTerm(**problem.weights.to_document()),
+        weights=weight_rows(problem.weights, problem.slo_class, len(problem)),
         periods=problem.periods,
         delay=problem.delay,
         end_limit=end_limit,

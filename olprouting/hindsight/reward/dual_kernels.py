@@ -31,7 +31,7 @@ class Starts(Struct):
     tokens, active, decode, arrival
         KV tokens at age 0, active periods, decode tokens, and first period; shape (J,).
     weights
-        Of the reward, doubles.
+        The six of the reward of each request, shape (J, 6).
     periods
         T.
     delay
@@ -46,7 +46,7 @@ class Starts(Struct):
     active: Ints
     decode: Ints
     arrival: Ints
-    weights: PerTerm
+    weights: Floats
     periods: int
     delay: int
     end_limit: int
@@ -69,7 +69,9 @@ def start_reward(starts: Starts, j: int, k: int) -> float:
         starts.end_limit,
         starts.first_limit,
     )
-    return float(sum_of(starts.weights, terms))
+    w = starts.weights
+    weights = PerTerm(w[j, 0], w[j, 1], w[j, 2], w[j, 3], w[j, 4], w[j, 5])
+    return float(sum_of(weights, terms))
 
 
 @compiled

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from olprouting.errors import InputError
-from olprouting.instances import SloWeights
 from olprouting.instances._checks import latency_threshold, token_vector, whole
 from olprouting.instances.documents import refuse_wrong_fields
 from olprouting.instances.request_curves import (
@@ -19,6 +18,8 @@ from olprouting.instances.request_curves import (
     parse_batching,
 )
 from olprouting.instances.reward import latency_limit
+from olprouting.instances.slo_classes import Weights, check_weights, weights_from_document
+from olprouting.instances.slo_weights import SloWeights
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -48,7 +49,7 @@ class HindsightProblem:
     slots, kv_tokens
         B_g and M_g, shape (G,). No KV limit is written as a limit that cannot bind.
     weights
-        Of the reward.
+        Of the reward, or of each class of requests.
     periods
         T >= 1.
     t1, t2
@@ -59,6 +60,8 @@ class HindsightProblem:
         KV tokens at age 0 beyond the prompt, >= 0.
     inclusive
         Whether a latency equal to its threshold counts.
+    slo_class
+        Class of each request, shape (J,), where weights are those of classes; else None.
 
     Raises
     ------
@@ -71,13 +74,14 @@ class HindsightProblem:
     arrival_period: Ints
     slots: Ints
     kv_tokens: Ints
-    weights: SloWeights
+    weights: Weights
     periods: int
     t1: float
     t2: float
     batching: str
     age_offset: int
     inclusive: bool = False
+    slo_class: npt.NDArray[np.str_] | None = None
 
     def __post_init__(self) -> None:
         for name, fields in (
@@ -99,6 +103,8 @@ class HindsightProblem:
                 raise InputError(f"{name} = {getattr(self, name)} is beyond 2^40")
         latency_threshold("t1", self.t1)
         latency_threshold("t2", self.t2)
+        slo_class = check_weights(self.weights, self.slo_class, len(self))
+        object.__setattr__(self, "slo_class", slo_class)
         object.__setattr__(self, "batching", str(parse_batching(self.batching)))
 
     @classmethod
@@ -106,7 +112,7 @@ class HindsightProblem:
         cls,
         trace: Trace,
         cluster: Cluster,
-        weights: SloWeights,
+        weights: Weights,
         *,
         periods: int,
         t1: float,
@@ -145,6 +151,7 @@ class HindsightProblem:
             batching=str(batching),
             age_offset=offset,
             inclusive=inclusive,
+            slo_class=None if isinstance(weights, SloWeights) else trace.slo_class,
         )
 
     def __len__(self) -> int:
@@ -179,6 +186,7 @@ class HindsightProblem:
 
     def to_document(self) -> dict[str, Any]:
         """Return the problem as plain JSON types."""
+        classes = {} if self.slo_class is None else {"slo_class": self.slo_class.tolist()}
         return {
             "prompt_tokens": self.prompt_tokens.tolist(),
             "decode_tokens": self.decode_tokens.tolist(),
@@ -192,6 +200,7 @@ class HindsightProblem:
             "batching": self.batching,
             "age_offset": self.age_offset,
             "inclusive": self.inclusive,
+            **classes,
         }
 
     @classmethod
@@ -205,8 +214,9 @@ class HindsightProblem:
         """
         if not isinstance(document, Mapping):
             raise InputError(f"problem must be an object, found {document!r}")
-        refuse_wrong_fields("problem", document, set(cls.__dataclass_fields__))
-        weights = SloWeights.from_document(document["weights"])
+        required = set(cls.__dataclass_fields__) - {"slo_class"}
+        refuse_wrong_fields("problem", document, required, ("slo_class",))
+        weights = weights_from_document(document["weights"])
         return cls(**{**document, "weights": weights})
 
 

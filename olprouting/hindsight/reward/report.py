@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from olprouting.hindsight.reward.ratio import CertifiedRatio
 from olprouting.hindsight.reward.result import SCHEMA, HindsightResult
-from olprouting.instances import WEIGHT_SETS, StopReason
+from olprouting.instances import WEIGHT_SETS, SloClasses, StopReason
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.intervals import total_interval
 from olprouting.report import Report, Table, frame_of
@@ -74,6 +74,8 @@ class HindsightReport(Report):
         problem = self.found.problem
         named = [name for name, weights in WEIGHT_SETS.items() if weights == problem.weights]
         weights = f"weights {named[0]}" if named else "weights of one's own"
+        if isinstance(problem.weights, SloClasses):
+            weights = f"weights by class: {', '.join(problem.weights.names)}"
         return (
             f"{self.found.name}: {len(problem)} requests on {len(problem.slots)} workers x "
             f"{problem.slots[0]} slots x {problem.kv_tokens[0]:,} KV tokens, T={problem.periods}, "

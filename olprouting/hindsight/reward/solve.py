@@ -21,7 +21,8 @@ from olprouting.options import ClockOptions, HindsightOptions, KvOptions, Period
 if TYPE_CHECKING:
     from olprouting.hindsight.reward.dual import SmoothedDual
     from olprouting.hindsight.reward.search import ScheduleSearch
-    from olprouting.instances import Cluster, SloWeights, Trace
+    from olprouting.instances import Cluster, Trace
+    from olprouting.instances.slo_classes import Weights
     from olprouting.progress import OnProgress
 
 MAX_PERIODS = 10**7
@@ -51,7 +52,7 @@ SLOW_STAGE = 0.2
 def hindsight(
     trace: Trace,
     cluster: Cluster,
-    weights: SloWeights,
+    weights: Weights,
     *,
     periods: int,
     t1: float = PeriodOptions.t1,
@@ -77,7 +78,7 @@ def hindsight(
     cluster
         The workers, with slots and KV limits (None: no limit).
     weights
-        Of the reward.
+        Of the reward, or of each class, which the trace then names (`SloClasses`).
     periods
         T in 1..10^7, the last period; nothing starts after it.
     t1, t2

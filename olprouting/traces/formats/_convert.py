@@ -60,6 +60,14 @@ def ids(parts: list[pa.Array]) -> npt.NDArray[Any]:
     return np.array(texts, dtype=object)
 
 
+def names(place: Place, column: str, values: pa.Array, *, first_row: int) -> npt.NDArray[np.str_]:
+    """Return names; an empty cell is refused."""
+    written = ["" if each is None else str(each) for each in trimmed(values).to_pylist()]
+    if "" in written:
+        raise place.error(first_row + written.index(""), column, "is empty")
+    return np.array(written, dtype=np.str_)
+
+
 def _whole_numbers(values: pa.Array) -> npt.NDArray[np.int64] | None:
     import pyarrow as pa
 

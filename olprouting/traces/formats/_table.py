@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from olprouting.traces._source import Source
     from olprouting.traces.columns import ColumnChoice
 
-COLUMNS = ("arrival", "release_iteration", "prompt_tokens", "decode_tokens", "key")
+COLUMNS = ("arrival", "release_iteration", "prompt_tokens", "decode_tokens", "key", "slo_class")
 """What a table may hold."""
 
 SAY_WHICH = "say which is which by columns: arrival=NAME,prompt=NAME,decode=NAME"
@@ -50,7 +50,7 @@ class TableFormat:
         not tell: calendar times then, or numbers whose unit the caller must give.
     needs_arrival
         Whether the format always has arrivals.
-    release_iteration, key
+    release_iteration, key, slo_class
         Accepted names of the optional columns.
     chosen
         Columns that the caller has named: they must be there, spelled so if others are like them.
@@ -68,6 +68,7 @@ class TableFormat:
     needs_arrival: bool = False
     release_iteration: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    slo_class: tuple[str, ...] = ()
     chosen: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     is_export: bool = False
@@ -200,6 +201,10 @@ class _Reader:
             if column == "key":
                 self._ids.append(values)  # what they are is seen when all are there
                 continue
+            if column == "slo_class":
+                names = _convert.names(self._place, name, values, first_row=self._next_row)
+                self._parts[column].append(names)
+                continue
             convert = self._ticks if column == "arrival" else self._whole
             self._parts[column].append(convert(column, name, values))
         self._next_row += batch.num_rows
@@ -216,6 +221,7 @@ class _Reader:
             keeps_clock=keeps_clock and unit == "s",
             release_iteration=data.get("release_iteration"),
             key=_convert.ids(self._ids) if "key" in data else None,
+            slo_class=data.get("slo_class"),
             clock=self._clock(),
         )
 

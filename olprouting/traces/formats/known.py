@@ -11,6 +11,7 @@ OWN = TableFormat(
     decode_tokens=("decode_tokens",),
     release_iteration=("release_iteration",),
     key=("key",),
+    slo_class=("slo_class",),
     also=RUN_COLUMNS,
     is_export=True,
 )
@@ -95,5 +96,6 @@ GENERIC = TableFormat(
     ),
     release_iteration=OWN.release_iteration,
     key=OWN.key,
+    slo_class=OWN.slo_class,
 )
 """Any other table whose columns go by a usual name; also the fallback that says what is missing."""
