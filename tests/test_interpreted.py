@@ -25,7 +25,10 @@ from olprouting.traces import poisson_by_period
 PERIOD = PeriodOptions(periods=40, t1=30, t2=6)
 OPTIONS = PolicyOptions(horizon=4, r_max=3, period=PERIOD, ties="index")
 POLICIES = ("random", "round-robin", "power-of-two", "jsq", "least-load", "br0", "brh", "exact")
-PERIOD_POLICIES = ("bid-price", "bid-price-exact", "lp-rounding", "period-integer")
+PERIOD_POLICIES = (
+    *("bid-price", "bid-price-exact", "lp-rounding", "period-integer"),
+    "reward-density",
+)
 STEPS = StepTime(1.0, 0.01)
 ROOMY = Cluster([3, 3], step_time=STEPS)
 NARROW = Cluster([3, 3], kv_tokens=[90, 90], step_time=STEPS)

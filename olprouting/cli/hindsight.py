@@ -38,6 +38,8 @@ DEFAULTS = {"reward": (300, 4, 16), "imbalance": (9, 2, 2)}
 POLICIES = {"reward": "jsq,prices-0,bid-price", "imbalance": "jsq,br0"}
 """Policies that run beside every objective's bound where none are named."""
 
+CLAIRVOYANT = {"hindsight-price": False, "hindsight-price-timed": True}
+"""Policies with the prices of the bound, and whether they wait for the best start."""
 OF_THE_REWARD = ("weights", "classes", "t1", "t2", "kv_tokens", "periods", "gap")
 """Parameters that mean nothing for the imbalance."""
 
@@ -67,7 +69,9 @@ KvOption = Annotated[int, option(ClusterOptions, "kv_tokens", help="KV tokens pe
 PoliciesOption = Annotated[
     str | None,
     typer.Option(
-        help="Comma-separated policies to run on the same trace; none, if empty.",
+        help="Comma-separated policies to run on the same trace; none, if empty. For the reward "
+        "also hindsight-price, which knows the bound's prices, and hindsight-price-timed, which "
+        "waits for the best start at them.",
         show_default="jsq,prices-0,bid-price; imbalance: jsq,br0",
     ),
 ]
@@ -138,6 +142,8 @@ def hindsight(
     cluster = Cluster.homogeneous(workers, slots, kv_tokens=kv_tokens)
     options = PolicyOptions(period=period)
     for name in names:  # what cannot run is an error now, not after the search
+        if name in CLAIRVOYANT:
+            continue
         policy = make_policy(name, workers, options)
         check_policy(cluster, policy, policy.horizon, "iteration", 0)
     trace = o.load_workload(workload, seed, classes=period.classes).trace
@@ -222,16 +228,21 @@ def _rated(
 ) -> tuple[RatedRun, npt.NDArray[np.float64]]:
     """Run a policy; return its certified ratio, and what the start of each request counts."""
     from olprouting.engine import KvOptions, simulate
-    from olprouting.hindsight import certified_ratio
+    from olprouting.hindsight import certified_ratio, hindsight_price
     from olprouting.hindsight.reward.report import RatedRun
     from olprouting.instances.request_curves import Batching
     from olprouting.policies import make_policy
     from olprouting.price_report.run_outcome import rewards_of
 
+    policy = (
+        hindsight_price(found, options, timed=CLAIRVOYANT[name])
+        if name in CLAIRVOYANT
+        else make_policy(name, cluster.workers, options)
+    )
     run = simulate(
         trace,
         cluster,
-        make_policy(name, cluster.workers, options),
+        policy,
         seed=seed,
         periods=options.period.periods,
         kv=KvOptions(oversize="reject"),

@@ -31,7 +31,7 @@ PolicyOption = Annotated[
     typer.Option(
         help="random, round-robin, power-of-two, jsq, least-load, vllm, sglang, llm-d, dynamo, "
         "least-imbalance, br0, brh, exact, bid-price, bid-price-exact, prices-0, lp-rounding, "
-        "period-integer, or FILE.py:function."
+        "period-integer, reward-density, or FILE.py:function."
     ),
 ]
 SeriesOption = Annotated[

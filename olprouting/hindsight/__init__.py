@@ -9,6 +9,7 @@ from olprouting.hindsight.imbalance.result import ImbalanceResult
 from olprouting.hindsight.imbalance.run import imbalance_bound
 from olprouting.hindsight.imbalance.search import hindsight_imbalance
 from olprouting.hindsight.reward.check import schedule_fault
+from olprouting.hindsight.reward.price_policy import hindsight_price
 from olprouting.hindsight.reward.problem import HindsightProblem
 from olprouting.hindsight.reward.ratio import CertifiedRatio, certified_ratio
 from olprouting.hindsight.reward.result import HindsightResult
@@ -25,6 +26,7 @@ __all__ = [
     "certified_ratio",
     "hindsight",
     "hindsight_imbalance",
+    "hindsight_price",
     "imbalance_bound",
     "imbalance_ratio",
     "schedule_fault",

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from olprouting.errors import InputError, unknown_name
-from olprouting.instances import Decision, PeriodProblem
+from olprouting.instances import Decision, PeriodProblem, Trace
 from olprouting.instances.documents import load_json, read_text
+from olprouting.traces import read_trace
 from olprouting.traces.data_folder import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_SUFFIXES = (".json", ".csv")
 _KINDS: Mapping[str, type[Decision | PeriodProblem]] = {
     "olprouting/decision/1": Decision,
     "olprouting/period/1": PeriodProblem,
@@ -22,11 +24,11 @@ _KINDS: Mapping[str, type[Decision | PeriodProblem]] = {
 
 def example_names() -> tuple[str, ...]:
     """Return the names of the examples."""
-    return tuple(sorted(path.stem for path in _examples().glob("*.json")))
+    return tuple(sorted(path.stem for path in _examples().iterdir() if path.suffix in _SUFFIXES))
 
 
-def example(name: str) -> Decision | PeriodProblem:
-    """Return an example, such as ``"e2"``: a decision or a period written by hand.
+def example(name: str) -> Decision | PeriodProblem | Trace:
+    """Return an example, such as ``"e2"``: a decision, a period or a trace written by hand.
 
     Parameters
     ----------
@@ -40,6 +42,8 @@ def example(name: str) -> Decision | PeriodProblem:
     """
     if name not in example_names():
         raise unknown_name("example", name, example_names())
+    if (table := _examples() / f"{name}.csv").exists():
+        return read_trace(table)
     text = read_text(_examples() / f"{name}.json")
     return _KINDS[load_json(text, name)["schema"]].from_json(text)
 

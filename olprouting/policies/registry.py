@@ -47,7 +47,14 @@ _ROUTERS = {
 _SGLANG = parameters.BalanceThresholds(absolute=64, relative=1.5)
 """Defaults of SGLang's gateway."""
 
-_PERIOD_POLICIES = ("bid-price", "prices-0", "bid-price-exact", "lp-rounding", "period-integer")
+_PERIOD_POLICIES = (
+    "bid-price",
+    "prices-0",
+    "bid-price-exact",
+    "lp-rounding",
+    "period-integer",
+    "reward-density",
+)
 _BUILT_IN = (
     *_FCFS,
     *_ROUTERS,
@@ -205,8 +212,11 @@ def _period_policy(name: str, options: PolicyOptions) -> Policy:
     from olprouting.exact import SolveOptions
     from olprouting.policies.bid_price import BidPricePolicy, ExactBidPricePolicy
     from olprouting.policies.period_programs import PeriodProgramPolicy
+    from olprouting.policies.reward_density import RewardDensityPolicy
 
     random_ties = options.ties == "random"
+    if name == "reward-density":
+        return RewardDensityPolicy(name, options.period, random_ties=random_ties)
     if name in ("bid-price", "prices-0"):
         learning = options.bid_price
         if name == "prices-0":  # the control: all as with bid-price, but no price is ever learned

@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_examples_are_what_they_are_said_to_be() -> None:
     """Catches a file that `example` does not find or reads as the wrong kind; values by hand."""
-    assert olp.example_names() == ("e1", "e2", "e3")
+    assert olp.example_names() == ("e1", "e2", "e3", "low-value-first")
     kinds = [type(olp.example(name)) for name in olp.example_names()]
-    assert kinds == [olp.Decision, olp.Decision, olp.PeriodProblem]
-    values = [olp.solve(olp.example(name)).value for name in olp.example_names()]
+    assert kinds == [olp.Decision, olp.Decision, olp.PeriodProblem, olp.Trace]
+    values = [olp.solve(olp.example(name)).value for name in ("e1", "e2", "e3")]
     assert values == pytest.approx([0, 1, 44])
 
 
