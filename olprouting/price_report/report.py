@@ -331,8 +331,8 @@ class PriceReport(Report):
     def captions(self) -> dict[str, str]:
         """Return what the figures show."""
         rewards = {
-            "rewards": "What each policy collects beside bid-price with prices 0: where a bar crosses "
-            "0, the two cannot be told apart."
+            "rewards": "What each policy collects beside bid-price with prices 0: where a bar "
+            "crosses 0, the two cannot be told apart."
         }
         if self.strip.empty:
             return rewards
