@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from numba import config, njit, typeof, types
 from numba.core import event
+from numba.core.caching import FunctionCache
 
+from olprouting.inner_code import InnerCompiler, OuterCompiler, rebuild_inner
 from olprouting.progress import ON_COMPILATION
 
 Ints = npt.NDArray[np.int64]
@@ -48,15 +50,16 @@ def compiled(function: Kernel) -> Kernel:
     stamp of all files of this package that its own file imports, directly or not, so that editing
     or upgrading any of them can never leave stale code in use.
     """
-    return _cached(function, set())
+    return _cached(function, set(), pipeline_class=OuterCompiler)
 
 
 def kernel(function: Kernel) -> Kernel:
     """Compile a function that only other kernels call: like `compiled`, without a door to Python.
 
-    Packing and unpacking of arguments takes as long to compile as a short loop.
+    Packing and unpacking of arguments takes as long to compile as a short loop, and machine code
+    is made of it where it is called.
     """
-    return _cached(function, set(), no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _inner(function, set())
 
 
 def summing_kernel(function: Kernel) -> Kernel:
@@ -65,7 +68,15 @@ def summing_kernel(function: Kernel) -> Kernel:
     Only then can a sum of floats be vectorised. Loop over slices: an index that might be negative
     prevents it too.
     """
-    return _cached(function, REORDERED, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _inner(function, REORDERED)
+
+
+def _inner(function: Kernel, liberties: set[str]) -> Kernel:
+    doors = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dispatcher = _cached(function, liberties, pipeline_class=InnerCompiler, **doors)
+    if isinstance(cache := getattr(dispatcher, "_cache", None), FunctionCache):
+        cache._impl.rebuild = rebuild_inner
+    return dispatcher
 
 
 def _cached(function: Kernel, liberties: set[str], **options: Any) -> Kernel:

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     import pyarrow as pa
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-    Draw = Callable[[], Axes | Figure]
     Part = str | pd.DataFrame | Callable[[Path], object]
 
 
@@ -102,13 +99,6 @@ def write_parquet(table: pa.Table, path: Path) -> None:
 
     with path.open("wb") as file:
         pq.write_table(table, file)
-
-
-def figure_of(plot: Draw) -> Figure:
-    """Draw, and return the figure."""
-    figure = plot().get_figure(root=True)
-    assert figure is not None
-    return figure
 
 
 def write_parts(folder: Path, parts: Mapping[str, Part]) -> tuple[Path, ...]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from olprouting.files import Draw
+    from olprouting.report.figures import Draw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

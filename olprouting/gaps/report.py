@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from olprouting.files import Draw
     from olprouting.gaps.measure import JudgedDecision
     from olprouting.gaps.runs import PolicyRun
     from olprouting.instances import Decision, DecisionResult
     from olprouting.report import Table
     from olprouting.report.charts import Chart
+    from olprouting.report.figures import Draw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from olprouting.engine import KvOptions
-    from olprouting.files import Draw
     from olprouting.forecasts import LengthForecast
     from olprouting.instances import Cluster, Trace
     from olprouting.instances.request_curves import Batching
     from olprouting.price_report.run_outcome import RunOutcome
     from olprouting.progress import OnProgress
     from olprouting.report import Table
+    from olprouting.report.figures import Draw
 
 _LATENCIES = tuple(
     f"{name}_{what}{unit}"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from olprouting.files import figure_of
 from olprouting.instances import relative_gap
 from olprouting.instances.period_result import PROOF_RELATIVE
 from olprouting.price_report.bounds import BoundProof, bound_proofs
@@ -17,13 +16,14 @@ from olprouting.price_report.pairs import CONTROL, reward_difference
 from olprouting.price_report.run_outcome import RunOutcome
 from olprouting.price_report.tables import price_tables
 from olprouting.report import Report, Table, frame_of
+from olprouting.report.figures import figure_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from olprouting.files import Draw
     from olprouting.intervals import Interval
+    from olprouting.report.figures import Draw
 
     Floats = npt.NDArray[np.float64]
 

@@ -7,14 +7,14 @@ import re
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from olprouting.files import figure_of
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from olprouting.files import Draw
+    Draw = Callable[[], Axes | Figure]
 
 STYLE: Final[Any] = {
     "axes.axisbelow": True,
@@ -40,6 +40,13 @@ LEAST_SIZE: Final = 0.75
 
 _REFERENCES: Final = re.compile(r'(\bid="|href="#|url\(#)')
 _HEAD: Final = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>", re.DOTALL)
+
+
+def figure_of(draw: Draw) -> Figure:
+    """Draw, and return the figure."""
+    figure = draw().get_figure(root=True)
+    assert figure is not None
+    return figure
 
 
 class Picture:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from olprouting.files import Draw, Part
+    from olprouting.files import Part
     from olprouting.report.charts import Chart
+    from olprouting.report.figures import Draw
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.engine import SimulationResult
-    from olprouting.files import Draw
     from olprouting.report.charts import Chart
+    from olprouting.report.figures import Draw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

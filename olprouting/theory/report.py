@@ -19,7 +19,7 @@ from olprouting.theory.theorem import NOT_CERTIFIED, TheoremConstants, constants
 if TYPE_CHECKING:
     import pandas as pd
 
-    from olprouting.files import Draw
+    from olprouting.report.figures import Draw
     from olprouting.theory.prompt_law import PromptLaw
 
 

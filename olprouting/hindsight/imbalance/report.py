@@ -12,7 +12,7 @@ from olprouting.report import Report, Table, frame_of, text_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from olprouting.files import Draw
+    from olprouting.report.figures import Draw
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from olprouting.files import Draw
     from olprouting.intervals import Interval
+    from olprouting.report.figures import Draw
 
 BLOCKS = 10
 """Blocks of consecutive requests, which hardly depend on each other."""
