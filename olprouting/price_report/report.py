@@ -330,10 +330,14 @@ class PriceReport(Report):
 
     def captions(self) -> dict[str, str]:
         """Return what the figures show."""
+        rewards = {
+            "rewards": "What each policy collects beside bid-price with prices 0: where a bar "
+            "crosses 0, the two cannot be told apart."
+        }
         if self.strip.empty:
-            return {}
+            return rewards
         period = int(self.strip["first_period"].min())
-        return {
+        return rewards | {
             "price_strip": f"Period {period}, in which the learned prices were highest: capacity "
             "that is free on all workers, and below what a unit of it costs for a period. Band: "
             "from the least to the most at any optimal prices.",
@@ -343,17 +347,33 @@ class PriceReport(Report):
             "period's history.",
         }
 
+    def _differences(self) -> pd.DataFrame:
+        """Return how each run differs from that with prices 0, in reward."""
+        import pandas as pd
+
+        names = [run.policy for run in self.runs if run.policy != CONTROL]
+        rows = [self.more_than_control(name)._asdict() for name in names]
+        return pd.DataFrame(rows).assign(policy=names)
+
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""
         return {name: draw() for name, draw in self.figures().items()}
 
     def figures(self) -> dict[str, Draw]:
-        """Return the functions that draw prices (under free capacity, as maps) and convergence."""
-        from olprouting.plots.prices import plot_convergence, plot_price_map, plot_price_strip
+        """Return the functions that draw rewards, prices and convergence."""
+        from olprouting.plots.prices import (
+            plot_convergence,
+            plot_price_map,
+            plot_price_strip,
+            plot_reward_differences,
+        )
 
+        drawn: dict[str, Draw] = {}
+        if len(self.runs) > 1:
+            drawn["rewards"] = lambda: plot_reward_differences(self._differences(), CONTROL)
         if self.prices.empty:
-            return {}
-        return {
+            return drawn
+        return drawn | {
             "price_strip": lambda: plot_price_strip(self.strip),
             "prices": lambda: plot_price_map(self.prices),
             "convergence": lambda: figure_of(lambda: plot_convergence(self.convergence)),

@@ -247,12 +247,25 @@ def costs_table(quality: PriceQuality, periods: int) -> Table:
 
 
 def _distances(quality: PriceQuality) -> str:
+    """Say how near learned prices are to optimal ones, by what steps lower, and by what they do."""
     if quality.distance_ratio is None:
-        return "how far the learned ones are from the nearest optimal ones was not measured"
-    return (
-        "to the nearest optimal ones, learned prices are "
-        f"{quality.distance_ratio:.2f} times as far as prices 0 are"
-    )
+        said = "how far the learned ones are from the nearest optimal ones was not measured"
+    else:
+        said = (
+            "to the nearest optimal ones, learned prices are "
+            f"{quality.distance_ratio:.2f} times as far as prices 0 are"
+        )
+    if quality.f_relative_gap_mean is not None:
+        said += (
+            f"; f, which the steps of learning lower, is {1 + quality.f_relative_gap_mean:.1f} "
+            "times its minimum"
+        )
+    if quality.share_same_requests is not None:
+        said += (
+            f"; without ties both admit the same requests in {quality.share_same_requests:.0%} of "
+            "the periods"
+        )
+    return said
 
 
 def proofs_table(bounds: Sequence[BoundProof], periods: int) -> Table:
