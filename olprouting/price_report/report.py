@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.intervals import Interval
+    from olprouting.report.charts import Chart
     from olprouting.report.figures import Draw
 
     Floats = npt.NDArray[np.float64]
@@ -328,11 +329,21 @@ class PriceReport(Report):
         """Return what runs warned of, who was never admitted or came late, what says nothing."""
         return (*self.notices, *price_warnings(self))
 
+    def charts(self) -> dict[str, Chart]:
+        """Return the function that makes the chart of who waits, where times are in periods."""
+        from olprouting.plots.waits import waits_chart
+
+        if not len(self.requests) or self.requests["ttft_periods"].isna().all():
+            return {}
+        return {"waits": lambda: waits_chart(self.requests)}
+
     def captions(self) -> dict[str, str]:
-        """Return what the figures show."""
+        """Return what figures and chart show."""
         rewards = {
+            "waits": "Each point is a request: its size, and how long it waited for its first "
+            "token (until the run ended, if it got none); a click on a policy hides or shows it.",
             "rewards": "What each policy collects beside bid-price with prices 0: where a bar "
-            "crosses 0, the two cannot be told apart."
+            "crosses 0, the two cannot be told apart.",
         }
         if self.strip.empty:
             return rewards
