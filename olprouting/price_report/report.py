@@ -129,9 +129,8 @@ class PriceQuality:
     share_tied
         Share of periods in which exact prices leave a tie (`PeriodRecord.tied`).
     share_contested
-        Share of periods in which not all requests that fit can start: only there prices matter.
-    share_slots, share_tokens
-        Share of periods in which that is for lack of slots, and for lack of KV tokens.
+        Share of periods in which not all requests that fit can start: there one is chosen before
+        another.
     share_same_requests, share_same_pairs
         Share of the periods without a tie in which both admit the same requests, and on the same
         workers.
@@ -153,8 +152,6 @@ class PriceQuality:
     token_price_high: float | None
     share_tied: float | None
     share_contested: float
-    share_slots: float
-    share_tokens: float
     share_same_requests: float | None
     share_same_pairs: float | None
     exact_p50_s: float
@@ -180,8 +177,6 @@ class PriceQuality:
             distance_ratio=_distance_ratio(records),
             share_tied=_mean(records, "tied"),
             share_contested=float(np.mean([record.contested for record in records])),
-            share_slots=float(np.mean([record.slots_bind for record in records])),
-            share_tokens=float(np.mean([record.tokens_bind for record in records])),
             share_same_requests=_mean(untied, "same_requests"),
             share_same_pairs=_mean(untied, "same_pairs"),
             exact_p50_s=float(np.quantile(exact_s, 0.5)),
