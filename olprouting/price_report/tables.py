@@ -215,14 +215,16 @@ def when_table(records: Sequence[PeriodRecord]) -> Table:
         "What is short, and when",
         {"periods": [f"{part[0].period:,} to {part[-1].period:,}" for part in parts]},
         {
-            "a request waits": [share(part, "contested") for part in parts],
-            "for KV tokens": [share(part, "tokens_bind") for part in parts],
+            "waits": [share(part, "must_wait") for part in parts],
+            "for tokens": [share(part, "tokens_bind") for part in parts],
             "for slots": [share(part, "slots_bind") for part in parts],
+            "fits": [share(part, "contested") for part in parts],
             "a slot": [mean(part, "slot_price", 1) for part in parts],
             "1,000 tokens": [mean(part, "token_price", 1000) for part in parts],
         },
-        "a request waits: sampled periods whose best whole starts leave one that fits by itself; "
-        "a slot, 1,000 KV tokens: for a period at learned prices, in reward",
+        "waits: sampled periods whose best whole starts leave a request waiting, for lack of KV "
+        "tokens, of slots; fits: one that would fit by itself, so that there is a choice. a slot, "
+        "1,000 KV tokens: for a period at learned prices, in reward",
         detail=True,
     )
 

@@ -19,6 +19,7 @@ from olprouting.plots.prices import (
     plot_price_strip,
     plot_reward_differences,
 )
+from olprouting.plots.waits import waits_chart
 
 mpl.use("Agg")
 
@@ -128,6 +129,23 @@ def test_a_strip_has_capacity_above_prices_and_a_price_without_limit_fills_the_p
     assert band.values.tolist() == pytest.approx([1.0, top])
     assert band.edges.tolist() == [1, 6, 11]
     assert figure.axes[3].get_ylim()[1] == pytest.approx(0.55)  # the learned price alone
+
+
+def test_every_request_is_a_point_under_its_policy():
+    """Catches sizes or waits of another policy's run, and requests without a time drawn at 0."""
+    requests = pd.DataFrame(
+        {
+            "policy": ["a", "a", "b", "b"],
+            "request": [0, 1, 0, 1],
+            "prompt_tokens": [5, 50, 5, 50],
+            "decode_tokens": [1, 2, 1, 2],
+            "ttft_periods": [0.0, 7.0, 3.0, None],
+        }
+    )
+    first, second = waits_chart(requests).data
+    assert (first.name, list(first.x), list(first.y)) == ("a", [6, 52], [0, 7])
+    assert (second.name, list(second.x), list(second.y)) == ("b", [6], [3])
+    assert list(second.customdata[0]) == [0, 5, 1]
 
 
 def test_price_maps_have_a_row_of_panels_per_kind_and_workers_by_periods():
