@@ -109,7 +109,9 @@ def gaps(
     if folder is not None:
         (folder / CERTIFICATES).unlink(missing_ok=True)  # an earlier run's
         if report.records:
-            saving.save(lambda: report.write(folder))
+            with progress_bar() as advance:
+                advance("write", 0, 1)
+                saving.save(lambda: report.write(folder))
     show_report(report, as_json=as_json, details=details)
     interrupted = report.interrupted or saving.interrupted
     if folder is not None and report.judged and not interrupted:

@@ -176,7 +176,9 @@ class _Study:
             )
         saving = Saving()
         if folder is not None and report.runs:
-            saving.save(lambda: report.write(folder))
+            with progress_bar() as advance:
+                advance("write", 0, 1)
+                saving.save(lambda: report.write(folder))
         show_report(report, as_json=as_json, details=details)
         misleading = report.warnings() if strict else ()
         saving.end(report.failures, interrupted=report.interrupted, misleading=misleading)

@@ -130,8 +130,9 @@ class WorkloadOptions(Options):
     )
     rows: str = parameter(
         "first",
-        "Which requests of a file: the first, or random ones, drawn with the seed.",
-        choices=("first", "random"),
+        "Which requests of a file: the first, random ones, or blocks of the first ones drawn anew; "
+        "the seed draws.",
+        choices=("first", "random", "blocks"),
     )
     speed_up: float = parameter(1.0, "Factor of recorded arrivals.", above=0)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from olprouting.plots.axes import axes_or_new, colour
+from olprouting.plots.axes import axes_or_new, colour, literal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,6 +19,44 @@ RESOURCES = (("slots", "reward per slot"), ("KV tokens", "reward per KV token"))
 """Panels of a strip, and what their prices are in."""
 
 PANELS = (("batch", "slots", "reward per slot"), ("memory", "KV tokens", "reward per KV token"))
+
+
+def plot_reward_differences(
+    differences: pd.DataFrame, control: str, ax: Axes | None = None
+) -> Axes:
+    """Draw how much more reward each policy collects than the control, with its interval.
+
+    Parameters
+    ----------
+    differences
+        ``policy``, ``estimate``, ``low``, ``high``, in reward; the ends may be NaN.
+    control
+        Name of the control, which stands at 0.
+    ax
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    Axes
+        The axes drawn on.
+    """
+    from matplotlib.figure import Figure as NewFigure
+
+    if ax is None:
+        size = (7, 1.2 + 0.35 * len(differences))
+        ax = NewFigure(figsize=size, layout="constrained").subplots()
+    more, low, high = (differences[name].to_numpy(float) for name in ("estimate", "low", "high"))
+    place = np.arange(len(differences))
+    reach = np.nan_to_num(np.maximum([more - low, high - more], 0))
+    ax.errorbar(more, place, xerr=reach, fmt="o", color=colour(0), capsize=3)
+    ax.axvline(0, color="black", lw=0.8)
+    ax.set_yticks(place, [literal(name) for name in differences["policy"]])
+    ax.invert_yaxis()
+    ax.set(
+        title=f"Reward beside {literal(control)}",
+        xlabel=f"more reward than {literal(control)}; bars 95%, paired by request",
+    )
+    return ax
 
 
 def plot_price_map(prices: pd.DataFrame) -> Figure:

@@ -59,16 +59,17 @@ def _reordering(report: PriceReport, best: RunOutcome) -> str:
 
 def _capacity(records: Sequence[PeriodRecord], quality: PriceQuality) -> str:
     """Say what is short, when, and what it costs."""
-    contested = [record.period for record in records if record.contested]
-    if contested:
+    short = [record.period for record in records if record.must_wait]
+    if short:
         said = (
-            f"in {len(contested)} of {len(records)} sampled periods (first {min(contested):,}, "
-            f"last {max(contested):,}) not all that fits can be admitted, for lack of KV tokens in "
-            f"{_count(records, 'tokens_bind')} and of slots in {_count(records, 'slots_bind')}; "
-            "only there prices matter"
+            f"in {len(short)} of {len(records)} sampled periods (first {min(short):,}, last "
+            f"{max(short):,}) a request must wait, for lack of KV tokens in "
+            f"{_count(records, 'tokens_bind')} and of slots in {_count(records, 'slots_bind')}; in "
+            f"{_count(records, 'contested') or 'none'} of these one would fit by itself, so that "
+            "there is a choice"
         )
     else:
-        said = f"in none of {len(records)} sampled periods must a request wait that fits"
+        said = f"in none of {len(records)} sampled periods must a request wait"
     slot, tokens = price_text(quality, "slot"), price_text(quality, "token", 1000)
     return (
         f"Capacity: {said}. At learned prices (in brackets optimal ones) a slot costs {slot} "
@@ -137,10 +138,9 @@ def _warnings(report: PriceReport) -> Iterator[str]:
     records = report.records
     if report.interrupted:
         return
-    if records and not any(record.contested for record in records):
+    if records and not any(record.must_wait for record in records):
         yield (
-            f"nothing binds: in none of {len(records)} sampled periods must a request wait that "
-            f"fits; {MORE}"
+            f"nothing binds: in none of {len(records)} sampled periods must a request wait; {MORE}"
         )
     elif asked["periods_with_a_choice"] < FEW_CHOICES:
         yield (

@@ -65,9 +65,10 @@ class PeriodRecord:
         limit, None where not proven).
     token_price, token_price_low, token_price_high
         The same of one KV token.
+    must_wait
+        Whether the best whole starts found leave a request waiting at all.
     slots_bind, tokens_bind
-        Whether requests that fit by themselves are left waiting by the best whole starts found for
-        lack of slots, and for lack of KV tokens.
+        Whether that is for lack of slots, and for lack of KV tokens, on some worker.
     tied
         Whether at the exact prices a request that fits is worth what it uses, so that prices alone
         do not tell whether to admit it.
@@ -108,6 +109,7 @@ class PeriodRecord:
     token_price: float
     token_price_low: float | None
     token_price_high: float | None
+    must_wait: bool
     slots_bind: bool
     tokens_bind: bool
     tied: bool | None
@@ -186,6 +188,7 @@ def judge_period(
         f_bound=exact.lower_bound,
         slot_price=slot_price,
         token_price=token_price,
+        must_wait=_admitted(integer) < problem.waiting,
         slots_bind=slots_bind,
         tokens_bind=tokens_bind,
         exact_converged=exact.converged,
@@ -299,16 +302,24 @@ def _unit_ranges(
 
 
 def what_binds(problem: PeriodProblem, integer: PeriodResult) -> tuple[bool, bool]:
-    """Return whether slots, and whether KV tokens, keep out a request that fits by itself."""
+    """Return whether slots, and whether KV tokens, keep a request out of a worker.
+
+    Parameters
+    ----------
+    problem
+        The period.
+    integer
+        The best whole starts found; what they leave free is too little for whoever still waits.
+    """
     if integer.x is None:
         return False, False
     whole = np.rint(integer.x).astype(np.int64)
     slots, tokens = used(problem, whole)
-    free_slots, free_tokens = problem.slots - slots, problem.kv_tokens - tokens
-    waits = fits_whole(problem) & (whole.sum(axis=1, keepdims=True) == 0)
-    by_slots = ~fits_whole(problem.replace(slots=free_slots))
-    by_tokens = ~fits_whole(problem.replace(kv_tokens=free_tokens))
-    return bool((waits & by_slots).any()), bool((waits & by_tokens).any())
+    waits = whole.sum(axis=1, keepdims=True) == 0
+    plenty = np.full_like(problem.slots, np.iinfo(np.int32).max)
+    by_slots = fits_whole(problem.replace(slots=problem.slots - slots, kv_tokens=plenty))
+    by_tokens = fits_whole(problem.replace(slots=plenty, kv_tokens=problem.kv_tokens - tokens))
+    return bool((waits & ~by_slots).any()), bool((waits & ~by_tokens).any())
 
 
 def _starts(sampled: SampledPeriod, batch: Floats, memory: Floats) -> Pairs:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from olprouting.intervals import Interval
+    from olprouting.report.charts import Chart
     from olprouting.report.figures import Draw
 
     Floats = npt.NDArray[np.float64]
@@ -128,9 +129,8 @@ class PriceQuality:
     share_tied
         Share of periods in which exact prices leave a tie (`PeriodRecord.tied`).
     share_contested
-        Share of periods in which not all requests that fit can start: only there prices matter.
-    share_slots, share_tokens
-        Share of periods in which that is for lack of slots, and for lack of KV tokens.
+        Share of periods in which not all requests that fit can start: there one is chosen before
+        another.
     share_same_requests, share_same_pairs
         Share of the periods without a tie in which both admit the same requests, and on the same
         workers.
@@ -152,8 +152,6 @@ class PriceQuality:
     token_price_high: float | None
     share_tied: float | None
     share_contested: float
-    share_slots: float
-    share_tokens: float
     share_same_requests: float | None
     share_same_pairs: float | None
     exact_p50_s: float
@@ -179,8 +177,6 @@ class PriceQuality:
             distance_ratio=_distance_ratio(records),
             share_tied=_mean(records, "tied"),
             share_contested=float(np.mean([record.contested for record in records])),
-            share_slots=float(np.mean([record.slots_bind for record in records])),
-            share_tokens=float(np.mean([record.tokens_bind for record in records])),
             share_same_requests=_mean(untied, "same_requests"),
             share_same_pairs=_mean(untied, "same_pairs"),
             exact_p50_s=float(np.quantile(exact_s, 0.5)),
@@ -328,12 +324,26 @@ class PriceReport(Report):
         """Return what runs warned of, who was never admitted or came late, what says nothing."""
         return (*self.notices, *price_warnings(self))
 
-    def captions(self) -> dict[str, str]:
-        """Return what the figures show."""
-        if self.strip.empty:
+    def charts(self) -> dict[str, Chart]:
+        """Return the function that makes the chart of who waits, where times are in periods."""
+        from olprouting.plots.waits import waits_chart
+
+        if not len(self.requests) or self.requests["ttft_periods"].isna().all():
             return {}
+        return {"waits": lambda: waits_chart(self.requests)}
+
+    def captions(self) -> dict[str, str]:
+        """Return what figures and chart show."""
+        rewards = {
+            "waits": "Each point is a request: its size, and how long it waited for its first "
+            "token (until the run ended, if it got none); a click on a policy hides or shows it.",
+            "rewards": "What each policy collects beside bid-price with prices 0: where a bar "
+            "crosses 0, the two cannot be told apart.",
+        }
+        if self.strip.empty:
+            return rewards
         period = int(self.strip["first_period"].min())
-        return {
+        return rewards | {
             "price_strip": f"Period {period}, in which the learned prices were highest: capacity "
             "that is free on all workers, and below what a unit of it costs for a period. Band: "
             "from the least to the most at any optimal prices.",
@@ -343,17 +353,33 @@ class PriceReport(Report):
             "period's history.",
         }
 
+    def _differences(self) -> pd.DataFrame:
+        """Return how each run differs from that with prices 0, in reward."""
+        import pandas as pd
+
+        names = [run.policy for run in self.runs if run.policy != CONTROL]
+        rows = [self.more_than_control(name)._asdict() for name in names]
+        return pd.DataFrame(rows).assign(policy=names)
+
     def plot(self) -> dict[str, Any]:
         """Draw the heat map of prices and the convergence plot; return figures by name."""
         return {name: draw() for name, draw in self.figures().items()}
 
     def figures(self) -> dict[str, Draw]:
-        """Return the functions that draw prices (under free capacity, as maps) and convergence."""
-        from olprouting.plots.prices import plot_convergence, plot_price_map, plot_price_strip
+        """Return the functions that draw rewards, prices and convergence."""
+        from olprouting.plots.prices import (
+            plot_convergence,
+            plot_price_map,
+            plot_price_strip,
+            plot_reward_differences,
+        )
 
+        drawn: dict[str, Draw] = {}
+        if len(self.runs) > 1:
+            drawn["rewards"] = lambda: plot_reward_differences(self._differences(), CONTROL)
         if self.prices.empty:
-            return {}
-        return {
+            return drawn
+        return drawn | {
             "price_strip": lambda: plot_price_strip(self.strip),
             "prices": lambda: plot_price_map(self.prices),
             "convergence": lambda: figure_of(lambda: plot_convergence(self.convergence)),

@@ -127,6 +127,8 @@ def measure_prices(
                     runner.notices += oversize_notices(run)
                 found.add(run, runner)
         found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
+        if on_progress is not None and found.shown is not None:
+            on_progress("solve: prices of one period", 0, 1)
         found.look_closer(options, seed)
     except KeyboardInterrupt:
         found.interrupted = True
@@ -155,13 +157,20 @@ def measure_prices(
         runs=tuple(found.outcomes),
         requests=found.all_requests(),
         records=tuple(found.records),
-        prices=found.prices(),
-        strip=found.strip(),
+        prices=found.prices,
+        strip=found.strip,
         convergence=found.convergence(),
         notices=tuple(runner.notices),
         interrupted=found.interrupted,
         failures=failures.messages,
     )
+
+
+def no_prices() -> pd.DataFrame:
+    """Return a table of prices without rows."""
+    import pandas as pd
+
+    return pd.DataFrame(columns=["kind", "worker", "period", "batch", "memory"])
 
 
 @dataclass
@@ -174,6 +183,8 @@ class _Findings:
     records: list[PeriodRecord] = field(default_factory=list)
     shown: tuple[SampledPeriod, PriceResult] | None = None
     steps: pd.DataFrame | None = None
+    prices: pd.DataFrame = field(default_factory=no_prices)
+    strip: pd.DataFrame = field(default_factory=no_strip)
     interrupted: bool = False
 
     def add(self, run: SimulationResult, runner: Runner) -> None:
@@ -209,20 +220,19 @@ class _Findings:
                 on_progress("solve: sampled periods", number, len(periods))
 
     def look_closer(self, options: PolicyOptions, seed: int) -> None:
-        """Follow Algorithm 2 on the dual of the period that is shown."""
+        """Follow Algorithm 2 on the dual of the period that is shown, and find its prices' ends."""
         if self.shown is None:
             return
         learning = options.bid_price
         descent = DescentOptions(learning.steps, learning.batch, learning.step_size)
         self.steps = convergence_frame(*self.shown, descent, seed)
+        self.prices = self._prices(*self.shown)
+        self.strip = price_strip(*self.shown, STRETCHES)
 
-    def prices(self) -> pd.DataFrame:
+    def _prices(self, sampled: SampledPeriod, exact: PriceResult) -> pd.DataFrame:
         """Return the prices of the period that is shown, the run's and the nearest optimal ones."""
         import pandas as pd
 
-        if self.shown is None:
-            return pd.DataFrame(columns=["kind", "worker", "period", "batch", "memory"])
-        sampled, exact = self.shown
         kinds = [("learned", sampled.batch, sampled.memory)]
         nearest = nearest_optimal(
             sampled.sample, sampled.batch, sampled.memory, capacity_weights(sampled), exact.value
@@ -245,10 +255,6 @@ class _Findings:
                 )
             )
         return pd.concat(frames, ignore_index=True)
-
-    def strip(self) -> pd.DataFrame:
-        """Return what capacity is free in the period that is shown, and what it costs."""
-        return price_strip(*self.shown, STRETCHES) if self.shown else no_strip()
 
     def convergence(self) -> pd.DataFrame:
         """Return the convergence table, empty if there is none."""

@@ -242,14 +242,16 @@ def when_table(records: Sequence[PeriodRecord]) -> Table:
         "What is short, and when",
         {"periods": [f"{part[0].period:,} to {part[-1].period:,}" for part in parts]},
         {
-            "a request waits": [share(part, "contested") for part in parts],
-            "for KV tokens": [share(part, "tokens_bind") for part in parts],
+            "waits": [share(part, "must_wait") for part in parts],
+            "for tokens": [share(part, "tokens_bind") for part in parts],
             "for slots": [share(part, "slots_bind") for part in parts],
+            "fits": [share(part, "contested") for part in parts],
             "a slot": [mean(part, "slot_price", 1) for part in parts],
             "1,000 tokens": [mean(part, "token_price", 1000) for part in parts],
         },
-        "a request waits: sampled periods whose best whole starts leave one that fits by itself; "
-        "a slot, 1,000 KV tokens: for a period at learned prices, in reward",
+        "waits: sampled periods whose best whole starts leave a request waiting, for lack of KV "
+        "tokens, of slots; fits: one that would fit by itself, so that there is a choice. a slot, "
+        "1,000 KV tokens: for a period at learned prices, in reward",
         detail=True,
     )
 
@@ -274,12 +276,25 @@ def costs_table(quality: PriceQuality, periods: int) -> Table:
 
 
 def _distances(quality: PriceQuality) -> str:
+    """Say how near learned prices are to optimal ones, by what steps lower, and by what they do."""
     if quality.distance_ratio is None:
-        return "how far the learned ones are from the nearest optimal ones was not measured"
-    return (
-        "to the nearest optimal ones, learned prices are "
-        f"{quality.distance_ratio:.2f} times as far as prices 0 are"
-    )
+        said = "how far the learned ones are from the nearest optimal ones was not measured"
+    else:
+        said = (
+            "to the nearest optimal ones, learned prices are "
+            f"{quality.distance_ratio:.2f} times as far as prices 0 are"
+        )
+    if quality.f_relative_gap_mean is not None:
+        said += (
+            f"; f, which the steps of learning lower, is {1 + quality.f_relative_gap_mean:.1f} "
+            "times its minimum"
+        )
+    if quality.share_same_requests is not None:
+        said += (
+            f"; without ties both admit the same requests in {quality.share_same_requests:.0%} of "
+            "the periods"
+        )
+    return said
 
 
 def proofs_table(bounds: Sequence[BoundProof], periods: int) -> Table:

@@ -89,9 +89,15 @@ class RunReport(Report):
         speed = f"{metrics.throughput_tokens_per_s:,.0f} tokens per second"
         found = [f"{done} in {metrics.makespan_s:,.1f} s and generated {speed}."]
         if metrics.mean_idle_share is not None and metrics.iterations:
+            whole, window = metrics.mean_imbalance_tokens, metrics.while_waiting
+            waiting = (
+                ""
+                if window is None
+                else f"{window.mean_imbalance_tokens:,.0f} tokens while requests wait, "
+            )
             found.append(
                 f"Its workers spent {metrics.mean_idle_share:.1%} of their time waiting for the "
-                f"fullest of them (mean imbalance {metrics.mean_imbalance_tokens:,.0f} tokens)."
+                f"fullest of them (mean imbalance {waiting}{whole:,.0f} tokens in the whole run)."
             )
         if metrics.ttft.p50_s is not None:
             found.append(

@@ -165,7 +165,7 @@ def _profile(results: Results, metric: str) -> Iterator[Drawing]:
         return
     figure, ax = _panel()
     plot_performance_profile(ratios, metric, ax)
-    caption = f"Performance profile (Dolan and More) of {metric} over grid points and seeds"
+    caption = f"Performance profile (Dolan and More) of {metric} over grid points, means over seeds"
     yield Drawing("performance_profile", caption, figure)
 
 

@@ -16,6 +16,7 @@ from olprouting.studies.figures import drawings, trade_offs
 from olprouting.studies.outcome import CELLS, FAILURES, TIMING
 from olprouting.studies.results import Results
 from olprouting.studies.summary import group_columns, metrics_of, summarise
+from olprouting.traces.workload import drawn_by_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,10 +66,10 @@ def study_report(folder: str | Path) -> StudyReport:
     study, by, metrics = results.study, group_columns(results), metrics_of(results)
     summary = summarise(results.frame(CELLS), by, metrics, study.outputs.confidence)
     timing = _timing(results, by)
-    level = study.outputs.confidence
+    note = _note(results)
     parts: dict[str, Part] = {
-        **_table_parts("summary", study.name, summary, by, level),
-        **_table_parts("timing", f"{study.name}, times", timing, by, level),
+        **_table_parts("summary", study.name, summary, by, note),
+        **_table_parts("timing", f"{study.name}, times", timing, by, note),
     }
     if study.outputs.pareto:
         parts["pareto.csv"] = trade_offs(results).to_csv(index=False, lineterminator="\n")
@@ -82,6 +83,13 @@ def study_report(folder: str | Path) -> StudyReport:
     return StudyReport(summary, write_parts(results.folder / FOLDER, parts))
 
 
+def _note(results: Results) -> str:
+    """Return what the intervals are, and what the seeds draw in any cell."""
+    study = results.study
+    drawn = dict.fromkeys(drawn_by_seed(cell.workload) for cell in study.cells)
+    return tables.caption(study.outputs.confidence, " or ".join(filter(None, drawn)))
+
+
 def _timing(results: Results, by: list[str]) -> pd.DataFrame:
     """Return means of the wall-clock times by the groups of the summary."""
     cells = results.frame(CELLS)
@@ -93,9 +101,9 @@ def _timing(results: Results, by: list[str]) -> pd.DataFrame:
 
 
 def _table_parts(
-    name: str, title: str, summary: pd.DataFrame, by: list[str], confidence: float
+    name: str, title: str, summary: pd.DataFrame, by: list[str], note: str
 ) -> dict[str, str]:
-    table, note = tables.wide(summary, by), tables.caption(confidence)
+    table = tables.wide(summary, by)
     return {
         f"{name}.csv": summary.to_csv(index=False, lineterminator="\n"),
         f"{name}.md": tables.to_markdown(table, title, note),
@@ -114,7 +122,7 @@ def _page(
     pictures: list[tuple[Drawing, Picture]],
 ) -> str:
     study, manifest = results.study, results.manifest
-    note = tables.caption(study.outputs.confidence)
+    note = _note(results)
     seeds = f"{len(study.seeds)} seed{'' if len(study.seeds) == 1 else 's'}"
     failed = tuple(
         f"{row['policy']}, seed {row['seed']}, {row['parameters']}: {row['error']}"

@@ -157,9 +157,10 @@ def front(frame: pd.DataFrame, by: Sequence[str], metrics: tuple[str, str]) -> p
 
 
 def performance_ratios(results: Results, metric: str) -> pd.DataFrame:
-    """Return every policy's value over the best one's, per grid point and seed.
+    """Return every policy's value over the best one's, per grid point, means over seeds.
 
-    A policy with parameters of its own stands for all grid points that differ only in those.
+    Seeds are no instances of their own: some draw ties alone. A policy with parameters of its own
+    stands for all grid points that differ only in those.
 
     Parameters
     ----------
@@ -171,8 +172,8 @@ def performance_ratios(results: Results, metric: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per instance, one column per policy; infinite where a policy has no value. Empty if
-        there are fewer than two policies, or a value is not positive.
+        One row per grid point, one column per policy; infinite where a policy has no value. Empty
+        if there are fewer than two policies, or a value is not positive.
     """
     import pandas as pd
 
@@ -183,15 +184,20 @@ def performance_ratios(results: Results, metric: str) -> pd.DataFrame:
     if len(names) < 2 or metric not in frame or not (frame[metric].dropna() > 0).all():
         return pd.DataFrame()
     value_of = dict(zip(frame["cell"], frame[metric], strict=True))
-    instances: dict[tuple[object, ...], dict[str, float]] = {}
+    instances: dict[tuple[object, ...], dict[str, list[float]]] = {}
     for point in points_of(study.grid):
         for cell in study.cells:
             own = cell.policy.settings
             if all(cell.point[name] == value for name, value in point.items() if name not in own):
-                key = (*point.values(), cell.seed)
+                key = tuple(point.values())
                 value = float(value_of.get(cell.id, np.nan))
-                instances.setdefault(key, {})[cell.policy.name] = value
-    values = pd.DataFrame(list(instances.values()), columns=names)
+                of_point = instances.setdefault(key, {})
+                of_point.setdefault(cell.policy.name, []).append(value)
+    means = [
+        {name: float(np.mean(values)) for name, values in of_point.items()}
+        for of_point in instances.values()
+    ]
+    values = pd.DataFrame(means, columns=names)
     if metric in LARGER_IS_BETTER:
         values = 1 / values
     return values.div(values.min(axis=1), axis=0).fillna(np.inf)

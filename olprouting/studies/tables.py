@@ -50,9 +50,16 @@ def wide(summary: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def caption(confidence: float) -> str:
-    """Return what the cells of `wide` are."""
-    return f"mean ± half width of the {confidence:.0%} confidence interval over seeds (Student's t)"
+def caption(confidence: float, drawn: str) -> str:
+    """Return what the cells of `wide` are; `drawn` says what the seeds draw (`drawn_by_seed`)."""
+    nothing = (
+        "which draw ties alone: all have the same requests (rows = 'blocks' resamples a trace)"
+    )
+    which = f"which draw {drawn}, and ties" if drawn else nothing
+    return (
+        f"mean ± half width of the {confidence:.0%} confidence interval over seeds (Student's t), "
+        f"{which}"
+    )
 
 
 def to_markdown(table: pd.DataFrame, title: str, note: str) -> str:

@@ -21,6 +21,7 @@ from olprouting.traces.columns import ColumnChoice
 from olprouting.traces.data_folder import data_folder
 from olprouting.traces.filters import split_history
 from olprouting.traces.profiles import profile_names
+from olprouting.traces.resampling import resampled
 from olprouting.traces.synthetic import geometric, ratio
 
 if TYPE_CHECKING:
@@ -110,6 +111,26 @@ def check_source(options: WorkloadOptions) -> None:
     ColumnChoice.of(options.columns)
 
 
+def drawn_by_seed(options: WorkloadOptions) -> str:
+    """Return in words what of a workload differs between seeds; empty if nothing does.
+
+    Parameters
+    ----------
+    options
+        Which requests, and how they are released.
+    """
+    drawn = []
+    if not _is_read(options.source):
+        drawn.append("requests")
+    elif options.rows == "random" and options.requests is not None:
+        drawn.append("rows of the trace")
+    elif options.rows == "blocks":
+        drawn.append("blocks of the trace")
+    if Arrivals.of(options.arrivals, options.rate).kind in ("poisson", "poisson-by-period"):
+        drawn.append("arrival times")
+    return " and ".join(drawn)
+
+
 def source_file(source: str) -> Path | None:
     """Return the file that requests of this source depend on; None where a law draws them."""
     if _law(source) is not None:
@@ -143,6 +164,10 @@ def _requests(
     trace = (
         resolve(source, columns=options.columns) if read is None else read(source, options.columns)
     )
+    if options.rows == "blocks":
+        chosen = trace if requests is None else trace.head(requests)
+        drawn = resampled(chosen, np.random.default_rng([seed, 1]))
+        return drawn.with_notice(f"blocks of {len(chosen)} requests drawn anew")
     if requests is None or requests >= len(trace):
         return trace
     if options.rows == "first":

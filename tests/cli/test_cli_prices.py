@@ -51,8 +51,8 @@ def test_tables_fit_a_terminal_and_files_are_written(written):
     }
 
 
-_FIGURES = ("prices", "price_strip", "convergence")
-_TABLES = ("runs", "requests", "periods", *_FIGURES)
+_FIGURES = ("rewards", "prices", "price_strip", "convergence")
+_TABLES = ("runs", "requests", "periods", *_FIGURES[1:])
 
 
 def test_json_is_all_that_stands_on_stdout():

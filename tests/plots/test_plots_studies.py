@@ -13,7 +13,13 @@ from olprouting.plots.loads import plot_trajectories
 from olprouting.plots.parameters import plot_heat_map, plot_response
 from olprouting.plots.pareto import plot_pareto
 from olprouting.plots.performance_profile import plot_performance_profile
-from olprouting.plots.prices import plot_convergence, plot_price_map
+from olprouting.plots.prices import (
+    plot_convergence,
+    plot_price_map,
+    plot_price_strip,
+    plot_reward_differences,
+)
+from olprouting.plots.waits import waits_chart
 
 mpl.use("Agg")
 
@@ -91,6 +97,55 @@ def test_the_front_is_joined_and_the_rest_are_points(ax):
     assert rest.get_xydata().tolist() == [[2, 9]]
     assert front.get_xydata().tolist() == [[1, 3], [3, 1]]
     assert {text.get_text() for text in ax.texts} == {"0", "1", "2"}
+
+
+def test_rewards_stand_beside_the_control_with_their_intervals(ax):
+    """Catches bars of the wrong length, and an estimate that is drawn as an end."""
+    rows = pd.DataFrame(
+        {"policy": ["bid-price", "jsq"], "estimate": [5.0, -3.0], "low": [-1.0, None]}
+    ).assign(high=[11.0, None])
+    plot_reward_differences(rows, "prices-0", ax)
+    (bars,) = ax.containers
+    assert bars.lines[0].get_xdata().tolist() == [5, -3]
+    segments = bars.lines[2][0].get_segments()
+    assert segments[0][:, 0].tolist() == [-1, 11]
+    assert segments[1][:, 0].tolist() == [-3, -3]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["bid-price", "jsq"]
+
+
+def test_a_strip_has_capacity_above_prices_and_a_price_without_limit_fills_the_panel():
+    rows = [
+        (name, first, first + 4, 10.0, 0.5, 0.0, high)
+        for name, highs in (("slots", (1.0, np.inf)), ("KV tokens", (0.0, 0.0)))
+        for first, high in zip((1, 6), highs, strict=True)
+    ]
+    columns = ["resource", "first_period", "last_period", "free", "learned", "low", "high"]
+    figure = plot_price_strip(pd.DataFrame(rows, columns=columns))
+    assert [ax.get_title() for ax in figure.axes[:2]] == ["Free slots", "Free KV tokens"]
+    below = figure.axes[2]
+    top = below.get_ylim()[1]
+    assert top == pytest.approx(1.1)
+    band = below.patches[0].get_data()
+    assert band.values.tolist() == pytest.approx([1.0, top])
+    assert band.edges.tolist() == [1, 6, 11]
+    assert figure.axes[3].get_ylim()[1] == pytest.approx(0.55)  # the learned price alone
+
+
+def test_every_request_is_a_point_under_its_policy():
+    """Catches sizes or waits of another policy's run, and requests without a time drawn at 0."""
+    requests = pd.DataFrame(
+        {
+            "policy": ["a", "a", "b", "b"],
+            "request": [0, 1, 0, 1],
+            "prompt_tokens": [5, 50, 5, 50],
+            "decode_tokens": [1, 2, 1, 2],
+            "ttft_periods": [0.0, 7.0, 3.0, None],
+        }
+    )
+    first, second = waits_chart(requests).data
+    assert (first.name, list(first.x), list(first.y)) == ("a", [6, 52], [0, 7])
+    assert (second.name, list(second.x), list(second.y)) == ("b", [6], [3])
+    assert list(second.customdata[0]) == [0, 5, 1]
 
 
 def test_price_maps_have_a_row_of_panels_per_kind_and_workers_by_periods():

@@ -61,7 +61,7 @@ def test_requests_after_the_last_period_are_named_and_count_nowhere():
         assert (run.never_admitted, run.never_released, run.satisfaction) == (0, 1, 1)
     late, nothing = report.warnings()
     assert late.startswith("1 of 3 requests come after the last period and count nowhere")
-    assert nothing.startswith("nothing binds: in none of 1 sampled periods must a request wait")
+    assert nothing.startswith("nothing binds: in none of 1 sampled periods must a request wait;")
 
 
 def test_strict_ends_with_3_where_a_warning_stands():

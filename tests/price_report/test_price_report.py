@@ -293,7 +293,7 @@ def test_the_report_is_written_in_full(report, tmp_path):
     written = {path.name for path in report.write(tmp_path / "new")}
     names = ("runs", "requests", "periods", "prices", "price_strip", "convergence")
     tables = {f"{name}.{suffix}" for name in names for suffix in _SUFFIXES}
-    figures = {f"{f}.{s}" for f in ("prices", "price_strip", "convergence") for s in ("svg", "pdf")}
+    figures = {f"{f}.{s}" for f in _FIGURES for s in ("svg", "pdf")}
     assert written == {"prices.json", "prices.html"} | figures | tables
     document = json.loads((tmp_path / "new" / "prices.json").read_text())
     assert document["schema"] == "olprouting/prices/1"
@@ -303,6 +303,7 @@ def test_the_report_is_written_in_full(report, tmp_path):
 
 
 _SUFFIXES = ("csv", "parquet")
+_FIGURES = ("rewards", "prices", "price_strip", "convergence")
 
 
 def test_the_convergence_table_starts_at_no_prices_and_ends_nearer_to_the_minimum(report):

@@ -1,4 +1,4 @@
-"""One period of the batch/KV model: its arrays, and the check of starts and prices."""
+"""One period of the batch/KV model: its arrays, the check of starts and prices, what prices say."""
 
 from olprouting.exact.period.check_period import (
     PeriodCheck,
@@ -9,6 +9,8 @@ from olprouting.exact.period.check_period import (
     value_of,
 )
 from olprouting.exact.period.columns import PeriodColumns, period_columns
+from olprouting.exact.period.picture import plot_duality
+from olprouting.exact.period.price_sheet import price_ranges, price_sheet
 from olprouting.exact.period.saa import SaaResult, solve_saa
 
 __all__ = [
@@ -18,6 +20,9 @@ __all__ = [
     "check_period",
     "margins_of",
     "period_columns",
+    "plot_duality",
+    "price_ranges",
+    "price_sheet",
     "solve_saa",
     "used",
     "value_bound",

@@ -135,8 +135,8 @@ class HindsightReport(Report):
             yield f"{said}."
             return
         more = self.more_than(best.policy, others[0].policy)
-        which = "is more than chance" if more.excludes_zero else "cannot be told from chance"
-        yield f"{said}; its lead over {others[0].policy}, {more.text(',.1f')}, {which}."
+        which = ", is more than chance" if more.excludes_zero else ": the two cannot be told apart"
+        yield f"{said}; its lead over {others[0].policy}, {more.text(',.1f')}{which}."
         yield f"{others[-1].policy}, the worst, collected {self._share(others[-1])}."
 
     def more_than(self, policy: str, other: str) -> Interval:
