@@ -38,6 +38,7 @@ from .instances import PeriodProblem as PeriodProblem
 from .instances import PeriodResult as PeriodResult
 from .instances import PowerModel as PowerModel
 from .instances import Result as Result
+from .instances import SloClasses as SloClasses
 from .instances import SloWeights as SloWeights
 from .instances import StepTime as StepTime
 from .instances import StopReason as StopReason

@@ -101,7 +101,7 @@ class PeriodProblem:
     inclusive: bool = False
     age_offset: int | None = None
     clipped: int = 0
-    slo_class: npt.NDArray[np.str_] | None = None
+    slo_class: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         for name, least in (("periods", 1), ("period", 1), ("clipped", 0)):

@@ -57,7 +57,7 @@ class Trace:
     arrival_s: npt.NDArray[np.float64] | None = None
     release_iteration: npt.NDArray[np.int64] | None = None
     key: npt.NDArray[np.int64] | None = None
-    slo_class: npt.NDArray[np.str_] | None = None
+    slo_class: npt.NDArray[Any] | None = None
     name: str = "trace"
     notices: tuple[str, ...] = ()
 

@@ -81,7 +81,7 @@ class HindsightProblem:
     batching: str
     age_offset: int
     inclusive: bool = False
-    slo_class: npt.NDArray[np.str_] | None = None
+    slo_class: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         for name, fields in (
