@@ -20,6 +20,7 @@ from olprouting.hindsight import HindsightProblem, solve_hindsight
 from olprouting.instances import WEIGHT_SETS, PeriodProblem, SloClasses, SloWeights, Trace
 from olprouting.instances.documents import fingerprint
 from olprouting.instances.reward import reward
+from olprouting.studies.parameters import policy_options
 from olprouting.traces import read_trace, write_trace
 
 URGENT, CHEAP = SloWeights(0, 0, 0, 0, 1, 3), SloWeights(0, 0, 0, 1, 0, 0)
@@ -216,3 +217,9 @@ def test_commands_say_what_each_class_got(tmp_path):
     refused = olprouting("prices", "--pareto", "reward,ttft_mean", *classes)
     assert refused.returncode == 2
     assert "leave out --classes" in refused.stderr
+
+
+def test_a_study_names_classes_as_the_command_does():
+    text = "urgent:0.5:tail-only,cheap:0.5:requests"
+    assert policy_options({"classes": text}).period.classes == SloClasses.parse(text)
+    assert policy_options({}).period.classes is None
