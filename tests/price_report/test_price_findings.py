@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,6 +122,19 @@ def test_what_binds_is_what_keeps_a_request_out() -> None:
         )  # fmt: skip
         best = solve(problem, formulation="integer")
         assert what_binds(problem, best) == expected
+
+
+def test_without_best_starts_nothing_is_said_to_bind(report) -> None:
+    """Regression: out of time, every period was said to leave a request waiting."""
+    blank = dict.fromkeys(("must_wait", "slots_bind", "tokens_bind", "contested"))
+    blank |= dict.fromkeys(("reward_integer", "integer_bound")) | {"integer_proven": False}
+    records = tuple(replace(record, **blank) for record in report.records)
+    unknown = replace(report, records=records)
+    *_, capacity, period = unknown.findings()
+    assert "what binds is unknown" in capacity
+    assert period == f"One period: no integer optimum of {len(records)} sampled ones is known."
+    assert not any("nothing binds" in warning for warning in unknown.warnings())
+    assert unknown.tables()
 
 
 def test_who_waits_is_counted_by_class(report) -> None:
