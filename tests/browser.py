@@ -19,7 +19,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 _FRAME = """<!DOCTYPE html><title>nothing</title>
-<iframe src="asked.html" style="width: {width}px; height: 800px; border: 0"></iframe>
+<iframe src="{address}" style="width: {width}px; height: 800px; border: 0"></iframe>
 <script>
 const ask = async () => {{
   const page = document.querySelector("iframe").contentWindow;
@@ -31,13 +31,15 @@ onload = () => ask().catch(error => document.title = JSON.stringify(String(error
 </script>"""
 
 
-def asked(page: str, question: str, folder: Path, *, width: int = 1000, ready: str = "true") -> Any:
+def asked(
+    page: str | Path, question: str, folder: Path, *, width: int = 1000, ready: str = "true"
+) -> Any:
     """Return what an expression in JavaScript says of a page.
 
     Parameters
     ----------
     page
-        The page's text.
+        The page's text, or its file.
     question
         The expression; its value must be plain.
     folder
@@ -47,10 +49,17 @@ def asked(page: str, question: str, folder: Path, *, width: int = 1000, ready: s
     ready
         Another expression: whether the page is complete.
     """
-    (folder / "asked.html").write_text(page, encoding="utf-8")
+    if isinstance(page, str):
+        (folder / "asked.html").write_text(page, encoding="utf-8")
+        page = folder / "asked.html"
     frame = folder / "frame.html"
     frame.write_text(
-        _FRAME.format(width=width, ready=json.dumps(ready), question=json.dumps(question)),
+        _FRAME.format(
+            address=page.as_uri(),
+            width=width,
+            ready=json.dumps(ready),
+            question=json.dumps(question),
+        ),
         encoding="utf-8",
     )
     assert CHROMIUM is not None
