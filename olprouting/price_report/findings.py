@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 FEW_CHOICES: Final = 20
 """With fewer periods that leave a choice, prices are hardly judged at all."""
 
+EQUAL: Final = 1e-9
+"""Relative difference of rewards that is rounding."""
+
 MORE: Final = "take a higher --rate, fewer --slots or fewer --kv-tokens"
 """What makes capacity short."""
 
@@ -140,6 +143,9 @@ def _warnings(report: PriceReport) -> Iterator[str]:
             f"{late} of {requests} requests come after the last period and count nowhere; "
             f"give more than --periods {period['periods']}, or fewer --requests"
         )
+    rewards = [run.reward for run in runs]
+    if len(rewards) > 1 and max(rewards) - min(rewards) <= EQUAL * max(1.0, max(rewards)):
+        yield f"all policies collect the same reward: nothing here tells them apart; {MORE}"
     records = report.records
     if report.interrupted:
         return

@@ -152,6 +152,14 @@ def test_clipped_rewards_are_a_warning_of_the_report_and_of_nothing_else() -> No
     assert sum("are clipped" in warning for warning in report.warnings()) == 1
 
 
+def test_it_warns_where_all_policies_collect_the_same(report) -> None:
+    """Catches a ranking of policies that the workload cannot tell apart."""
+    said = "all policies collect the same reward"
+    assert not any(warning.startswith(said) for warning in report.warnings())
+    same = tuple(replace(run, reward=7.0) for run in report.runs)
+    assert any(warning.startswith(said) for warning in replace(report, runs=same).warnings())
+
+
 def test_who_waits_is_counted_by_class(report) -> None:
     """Catches classes that are mixed up: each mean is that of its requests alone."""
     table = next(one for one in report.tables() if one.title.endswith("by class"))
