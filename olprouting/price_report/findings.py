@@ -59,17 +59,20 @@ def _reordering(report: PriceReport, best: RunOutcome) -> str:
 
 def _capacity(records: Sequence[PeriodRecord], quality: PriceQuality) -> str:
     """Say what is short, when, and what it costs."""
-    short = [record.period for record in records if record.must_wait]
-    if short:
+    known = [record for record in records if record.must_wait is not None]
+    short = [record.period for record in known if record.must_wait]
+    if not known:
+        said = "what binds is unknown, for no period's best starts were found"
+    elif short:
         said = (
-            f"in {len(short)} of {len(records)} sampled periods (first {min(short):,}, last "
+            f"in {len(short)} of {len(known)} sampled periods (first {min(short):,}, last "
             f"{max(short):,}) a request must wait, for lack of KV tokens in "
             f"{_count(records, 'tokens_bind')} and of slots in {_count(records, 'slots_bind')}; in "
             f"{_count(records, 'contested') or 'none'} of these one would fit by itself, so that "
             "there is a choice"
         )
     else:
-        said = f"in none of {len(records)} sampled periods must a request wait"
+        said = f"in none of {len(known)} sampled periods must a request wait"
     slot, tokens = price_text(quality, "slot"), price_text(quality, "token", 1000)
     return (
         f"Capacity: {said}. At learned prices (in brackets optimal ones) a slot costs {slot} "
@@ -102,6 +105,8 @@ def _count(records: Sequence[PeriodRecord], name: str) -> int:
 
 def _period(starts: tuple[StartsQuality, ...], quality: PriceQuality, periods: int) -> str:
     shares = {row.way: row.of_integer for row in starts}
+    if shares["subgradient"] is None:
+        return f"One period: no integer optimum of {periods} sampled ones is known."
     learned, exact = (text_of(shares[way], ".0%") for way in ("subgradient", "exact"))
     said = (
         f"One period: what learned prices admit in {periods} sampled ones is worth {learned} of "
@@ -138,7 +143,7 @@ def _warnings(report: PriceReport) -> Iterator[str]:
     records = report.records
     if report.interrupted:
         return
-    if records and not any(record.must_wait for record in records):
+    if records and all(record.must_wait is False for record in records):
         yield (
             f"nothing binds: in none of {len(records)} sampled periods must a request wait; {MORE}"
         )
