@@ -247,9 +247,13 @@ class Options:
     """Its parameters by name."""
 
     def __post_init__(self) -> None:
-        """Check every parameter."""
+        """Check every parameter; a text that stands for a value becomes that value."""
         for name, one in self.parameters.items():
-            one.check(getattr(self, name))
+            value = getattr(self, name)
+            if one.parse is not None and isinstance(value, str):
+                value = one.read(value)
+                object.__setattr__(self, name, value)  # the classes are frozen
+            one.check(value)
 
     @classmethod
     def chosen(cls, settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -16,12 +16,14 @@ from olprouting.errors import InputError
 from olprouting.forecast_report import evaluate_forecasts
 from olprouting.gaps import measure_gaps
 from olprouting.hindsight import hindsight
+from olprouting.instances import SloWeights
 from olprouting.options import (
     Arrivals,
     ClockOptions,
     EvaluationOptions,
     GapOptions,
     HindsightOptions,
+    PeriodOptions,
     PriceReportOptions,
     ProjectionOptions,
     RunOptions,
@@ -182,3 +184,10 @@ def test_arrivals_that_are_not_understood_are_refused(text, rate, message):
     """Catches half a batch, a rate of nothing, and two rates."""
     with pytest.raises(InputError, match=message):
         Arrivals.of(text, rate)
+
+
+def test_a_text_that_stands_for_a_value_is_read_in_python_too():
+    """Catches a named set of weights that is found to be none only in the middle of a run."""
+    assert PeriodOptions(weights="latency-only").weights == SloWeights.preset("latency-only")
+    with pytest.raises(InputError, match="Did you mean 'latency-only'"):
+        PeriodOptions(weights="latencyonly")

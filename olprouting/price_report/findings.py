@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 FEW_CHOICES: Final = 20
 """With fewer periods that leave a choice, prices are hardly judged at all."""
 
+EQUAL: Final = 1e-9
+"""Relative difference of rewards that is rounding."""
+
 MORE: Final = "take a higher --rate, fewer --slots or fewer --kv-tokens"
 """What makes capacity short."""
 
@@ -59,17 +62,20 @@ def _reordering(report: PriceReport, best: RunOutcome) -> str:
 
 def _capacity(records: Sequence[PeriodRecord], quality: PriceQuality) -> str:
     """Say what is short, when, and what it costs."""
-    short = [record.period for record in records if record.must_wait]
-    if short:
+    known = [record for record in records if record.must_wait is not None]
+    short = [record.period for record in known if record.must_wait]
+    if not known:
+        said = "what binds is unknown, for no period's best starts were found"
+    elif short:
         said = (
-            f"in {len(short)} of {len(records)} sampled periods (first {min(short):,}, last "
+            f"in {len(short)} of {len(known)} sampled periods (first {min(short):,}, last "
             f"{max(short):,}) a request must wait, for lack of KV tokens in "
             f"{_count(records, 'tokens_bind')} and of slots in {_count(records, 'slots_bind')}; in "
             f"{_count(records, 'contested') or 'none'} of these one would fit by itself, so that "
             "there is a choice"
         )
     else:
-        said = f"in none of {len(records)} sampled periods must a request wait"
+        said = f"in none of {len(known)} sampled periods must a request wait"
     slot, tokens = price_text(quality, "slot"), price_text(quality, "token", 1000)
     return (
         f"Capacity: {said}. At learned prices (in brackets optimal ones) a slot costs {slot} "
@@ -102,6 +108,8 @@ def _count(records: Sequence[PeriodRecord], name: str) -> int:
 
 def _period(starts: tuple[StartsQuality, ...], quality: PriceQuality, periods: int) -> str:
     shares = {row.way: row.of_integer for row in starts}
+    if shares["subgradient"] is None:
+        return f"One period: no integer optimum of {periods} sampled ones is known."
     learned, exact = (text_of(shares[way], ".0%") for way in ("subgradient", "exact"))
     said = (
         f"One period: what learned prices admit in {periods} sampled ones is worth {learned} of "
@@ -135,10 +143,13 @@ def _warnings(report: PriceReport) -> Iterator[str]:
             f"{late} of {requests} requests come after the last period and count nowhere; "
             f"give more than --periods {period['periods']}, or fewer --requests"
         )
+    rewards = [run.reward for run in runs]
+    if len(rewards) > 1 and max(rewards) - min(rewards) <= EQUAL * max(1.0, max(rewards)):
+        yield f"all policies collect the same reward: nothing here tells them apart; {MORE}"
     records = report.records
     if report.interrupted:
         return
-    if records and not any(record.must_wait for record in records):
+    if records and all(record.must_wait is False for record in records):
         yield (
             f"nothing binds: in none of {len(records)} sampled periods must a request wait; {MORE}"
         )

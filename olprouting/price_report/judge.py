@@ -66,7 +66,8 @@ class PeriodRecord:
     token_price, token_price_low, token_price_high
         The same of one KV token.
     must_wait
-        Whether the best whole starts found leave a request waiting at all.
+        Whether the best whole starts found leave a request waiting at all; None, like the next
+        ones, if none were found.
     slots_bind, tokens_bind
         Whether that is for lack of slots, and for lack of KV tokens, on some worker.
     tied
@@ -82,7 +83,8 @@ class PeriodRecord:
         Upper bound by the period's LP over the requests that fit whole on some worker, and whether
         the LP's solution agrees with it.
     contested
-        Whether the best whole starts found leave a request waiting that would fit by itself.
+        Whether the best whole starts found leave a request waiting that would fit by itself; None
+        if none were found.
     gap_subgradient, gap_exact, gap_rounding, gap_integer
         (LP bound - reward) / max(|reward|, 1e-9) (maximisation).
     loss_subgradient, loss_exact, loss_rounding
@@ -109,9 +111,9 @@ class PeriodRecord:
     token_price: float
     token_price_low: float | None
     token_price_high: float | None
-    must_wait: bool
-    slots_bind: bool
-    tokens_bind: bool
+    must_wait: bool | None
+    slots_bind: bool | None
+    tokens_bind: bool | None
     tied: bool | None
     same_requests: bool | None
     same_pairs: bool | None
@@ -123,7 +125,7 @@ class PeriodRecord:
     integer_proven: bool
     lp_bound: float | None
     lp_proven: bool
-    contested: bool
+    contested: bool | None
     gap_subgradient: float | None
     gap_exact: float | None
     gap_rounding: float | None
@@ -188,7 +190,7 @@ def judge_period(
         f_bound=exact.lower_bound,
         slot_price=slot_price,
         token_price=token_price,
-        must_wait=_admitted(integer) < problem.waiting,
+        must_wait=_fewer_start(integer, problem.waiting),
         slots_bind=slots_bind,
         tokens_bind=tokens_bind,
         exact_converged=exact.converged,
@@ -197,7 +199,7 @@ def judge_period(
         integer_proven=integer.proven,
         lp_bound=lp.bound,
         lp_proven=lp.proven,
-        contested=_admitted(integer) < int(fits_whole(problem).any(axis=1).sum()),
+        contested=_fewer_start(integer, int(fits_whole(problem).any(axis=1).sum())),
         gap_integer=relative_gap(integer.value, lp.bound, maximise=True),
         exact_s=exact.wall_s,
         lp_s=lp.wall_s + lp.build_s,
@@ -301,7 +303,9 @@ def _unit_ranges(
     return found[0], found[1]
 
 
-def what_binds(problem: PeriodProblem, integer: PeriodResult) -> tuple[bool, bool]:
+def what_binds(
+    problem: PeriodProblem, integer: PeriodResult
+) -> tuple[bool, bool] | tuple[None, None]:
     """Return whether slots, and whether KV tokens, keep a request out of a worker.
 
     Parameters
@@ -310,9 +314,10 @@ def what_binds(problem: PeriodProblem, integer: PeriodResult) -> tuple[bool, boo
         The period.
     integer
         The best whole starts found; what they leave free is too little for whoever still waits.
+        Without any, nothing is known.
     """
     if integer.x is None:
-        return False, False
+        return None, None
     whole = np.rint(integer.x).astype(np.int64)
     slots, tokens = used(problem, whole)
     waits = whole.sum(axis=1, keepdims=True) == 0
@@ -349,8 +354,8 @@ def _rounded(problem: PeriodProblem, lp: PeriodResult) -> Pairs:
     return round_shares(problem, lp, random_ties=False, rng=rng)
 
 
-def _admitted(result: PeriodResult) -> int:
-    return 0 if result.x is None else round(float(result.x.sum()))
+def _fewer_start(result: PeriodResult, requests: int) -> bool | None:
+    return None if result.x is None else round(float(result.x.sum())) < requests
 
 
 def _solved(problem: PeriodProblem, formulation: str, options: SolveOptions) -> PeriodResult:

@@ -151,7 +151,7 @@ class PriceQuality:
     token_price_low: float | None
     token_price_high: float | None
     share_tied: float | None
-    share_contested: float
+    share_contested: float | None
     share_same_requests: float | None
     share_same_pairs: float | None
     exact_p50_s: float
@@ -176,7 +176,7 @@ class PriceQuality:
             f_relative_gap_max=_largest(records, "f_relative_gap"),
             distance_ratio=_distance_ratio(records),
             share_tied=_mean(records, "tied"),
-            share_contested=float(np.mean([record.contested for record in records])),
+            share_contested=_mean(records, "contested"),
             share_same_requests=_mean(untied, "same_requests"),
             share_same_pairs=_mean(untied, "same_pairs"),
             exact_p50_s=float(np.quantile(exact_s, 0.5)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,11 @@ from olprouting.policies.period_policy import PeriodPolicy
 from olprouting.policies.period_situation import period_of
 from olprouting.price_report.run_outcome import RunOutcome, requests_of
 from olprouting.price_report.sampled_period import SampledPeriod, sampled_period
-from olprouting.prices import compile_run
+from olprouting.prices import ClippedRewardsWarning, compile_run
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pandas as pd
 
     from olprouting.engine.reservoir import Reservoir
@@ -42,6 +45,22 @@ def check_conditions(
         raise InputError(
             "period_s is for clock 'independent'; the barrier's iterations are periods"
         )
+
+
+@contextmanager
+def noted(notices: list[str]) -> Iterator[None]:
+    """Add what a block warns of to the notices, each sentence once.
+
+    That rewards are clipped is said once too, though counts differ from run to run.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for one in caught:
+        said = str(one.message)
+        kind = "are clipped" if one.category is ClippedRewardsWarning else said
+        if not any(kind in notice for notice in notices):
+            notices.append(said)
 
 
 @dataclass
@@ -82,8 +101,7 @@ class Runner:
 
         period = self.options.period
         stop = period.receding or str(self.clock) == Clock.INDEPENDENT
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with noted(self.notices):
             result = simulate(
                 self.trace,
                 self.cluster,
@@ -97,7 +115,6 @@ class Runner:
                 on_decision=on_decision if policy.needs_residents else None,
                 on_progress=progress,
             )
-        self.notices += dict.fromkeys(str(warning.message) for warning in caught)
         if result.interrupted:
             raise KeyboardInterrupt
         if isinstance(policy, BidPricePolicy):

@@ -22,7 +22,7 @@ from olprouting.price_report.judge import (
 from olprouting.price_report.limits import oversize_notices, require_equal_limits
 from olprouting.price_report.pairs import CONTROL
 from olprouting.price_report.report import PriceReport
-from olprouting.price_report.runner import Runner, check_conditions
+from olprouting.price_report.runner import Runner, check_conditions, noted
 from olprouting.price_report.sampled_period import convergence_frame
 from olprouting.price_report.strip import no_strip, price_strip
 from olprouting.prices import DescentOptions
@@ -126,10 +126,11 @@ def measure_prices(
                 if policy.name == JUDGED:
                     runner.notices += oversize_notices(run)
                 found.add(run, runner)
-        found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
-        if on_progress is not None and found.shown is not None:
-            on_progress("solve: prices of one period", 0, 1)
-        found.look_closer(options, seed)
+        with noted(runner.notices):
+            found.judge(periods.items, SolveOptions(time_limit_s=time_limit_s), on_progress)
+            if on_progress is not None and found.shown is not None:
+                on_progress("solve: prices of one period", 0, 1)
+            found.look_closer(options, seed)
     except KeyboardInterrupt:
         found.interrupted = True
     if not found.outcomes:

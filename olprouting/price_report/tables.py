@@ -233,7 +233,8 @@ def when_table(records: Sequence[PeriodRecord]) -> Table:
     parts = [ordered[i:j] for i, j in pairwise(cuts) if j > i]
 
     def share(part: Sequence[PeriodRecord], name: str) -> str:
-        return f"{sum(getattr(record, name) for record in part)} of {len(part)}"
+        known = [value for record in part if (value := getattr(record, name)) is not None]
+        return f"{sum(known)} of {len(known)}"
 
     def mean(part: Sequence[PeriodRecord], name: str, units: int) -> str:
         return f"{units * sum(getattr(record, name) for record in part) / len(part):.2g}"

@@ -33,9 +33,10 @@ def test_a_request_that_runs_at_the_end_is_unfinished_but_was_started(report):
 def test_one_line_on_stderr_names_every_policy(report, capsys):
     show_report(report, as_json=True)
     shown = capsys.readouterr()
-    never, few = shown.err.splitlines()
+    never, same, few = shown.err.splitlines()
     assert never.startswith("WARNING: never admitted, of 3 requests: bid-price ")
     assert "round-robin 1; nobody is admitted past T=5" in never
+    assert "all policies collect the same reward" in same
     assert "left a choice: too few to judge prices by" in few
 
 
@@ -59,7 +60,8 @@ def test_requests_after_the_last_period_are_named_and_count_nowhere():
     report = measure_prices(trace, cluster, ["jsq"], options=options, sample=1)
     for run in report.runs:
         assert (run.never_admitted, run.never_released, run.satisfaction) == (0, 1, 1)
-    late, nothing = report.warnings()
+    late, same, nothing = report.warnings()
+    assert "all policies collect the same reward" in same
     assert late.startswith("1 of 3 requests come after the last period and count nowhere")
     assert nothing.startswith("nothing binds: in none of 1 sampled periods must a request wait;")
 

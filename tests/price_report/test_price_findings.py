@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -120,6 +123,41 @@ def test_what_binds_is_what_keeps_a_request_out() -> None:
         )  # fmt: skip
         best = solve(problem, formulation="integer")
         assert what_binds(problem, best) == expected
+
+
+def test_without_best_starts_nothing_is_said_to_bind(report) -> None:
+    """Regression: out of time, every period was said to leave a request waiting."""
+    blank = dict.fromkeys(("must_wait", "slots_bind", "tokens_bind", "contested"))
+    blank |= dict.fromkeys(("reward_integer", "integer_bound")) | {"integer_proven": False}
+    records = tuple(replace(record, **blank) for record in report.records)
+    unknown = replace(report, records=records)
+    *_, capacity, period = unknown.findings()
+    assert "what binds is unknown" in capacity
+    assert period == f"One period: no integer optimum of {len(records)} sampled ones is known."
+    assert not any("nothing binds" in warning for warning in unknown.warnings())
+    assert unknown.tables()
+
+
+def test_clipped_rewards_are_a_warning_of_the_report_and_of_nothing_else() -> None:
+    """Regression: Python's own warnings, with a path, stood on stderr, and --strict passed."""
+    trace = Trace([5] * 40, [6] * 40, release_iteration=np.arange(40) + 1)
+    cluster = Cluster([2], kv_tokens=[40], step_time=StepTime(1.0, 0.0))
+    options = PolicyOptions(
+        period=PeriodOptions(periods=60, t1=20, t2=5),
+        bid_price=BidPriceOptions(clip=True, reward_normalizer=0.01),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report = measure_prices(trace, cluster, ("jsq",), options=options, sample=3)
+    assert sum("are clipped" in warning for warning in report.warnings()) == 1
+
+
+def test_it_warns_where_all_policies_collect_the_same(report) -> None:
+    """Catches a ranking of policies that the workload cannot tell apart."""
+    said = "all policies collect the same reward"
+    assert not any(warning.startswith(said) for warning in report.warnings())
+    same = tuple(replace(run, reward=7.0) for run in report.runs)
+    assert any(warning.startswith(said) for warning in replace(report, runs=same).warnings())
 
 
 def test_who_waits_is_counted_by_class(report) -> None:
