@@ -63,7 +63,8 @@ def test_prices_of_the_future_must_be_learned_as_such():
     Relative ones learn that the slot will be wanted in the next period: more than half of the
     distance, in spite of the start without any history.
     """
-    assert collected(named("bid-price")) == CYCLES
+    for record in ("period", "request"):
+        assert collected(named("bid-price", record=record)) == CYCLES
     assert collected(named("bid-price", positions="relative", record="request")) > 40
 
 
