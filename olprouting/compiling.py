@@ -152,6 +152,16 @@ _compilations = _Compilations()
 event.register("numba:compile", _compilations)
 
 
+def read_only(values: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return whole numbers as an array that kernels may not write to, without a copy if they are.
+
+    Read-only arrays are a type of their own to compiled code: with this there is only that one.
+    """
+    array = np.ascontiguousarray(values, np.int64).view()
+    array.flags.writeable = False
+    return array
+
+
 def as_records(array: npt.NDArray[np.void]) -> npt.NDArray[np.void]:
     """Let interpreted kernels, too, read the fields of structured elements as attributes."""
     return array.view(np.recarray) if INTERPRETED else array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -104,6 +104,41 @@ class PeriodProblem:
     slo_class: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
+        self._check_numbers()
+        self._check_workers()
+        self._check_requests()
+        for name in ("slots", "kv_tokens"):
+            refuse_sum(name, getattr(self, name))
+        self._refuse_overflow()
+
+    @classmethod
+    def of_residuals(
+        cls, slots: npt.NDArray[np.int64], kv_tokens: npt.NDArray[np.int64], **others: Any
+    ) -> Self:
+        """Return a problem whose residuals are known to be whole and >= 0, as an engine's are.
+
+        They are taken as they are, without a copy, and become read-only: to look at them again, on
+        hundreds of workers and thousands of periods, takes longer than to learn prices.
+
+        Parameters
+        ----------
+        slots, kv_tokens
+            Shape (G, T-k+1), int64, >= 0.
+        others
+            The other fields, which are checked.
+        """
+        problem = object.__new__(cls)
+        for one in fields(cls):
+            object.__setattr__(problem, one.name, others.get(one.name, one.default))
+        for name, array in (("slots", slots), ("kv_tokens", kv_tokens)):
+            array.flags.writeable = False
+            object.__setattr__(problem, name, array)
+        problem._check_numbers()
+        problem._check_requests()
+        problem._refuse_overflow()
+        return problem
+
+    def _check_numbers(self) -> None:
         for name, least in (("periods", 1), ("period", 1), ("clipped", 0)):
             number = whole(name, getattr(self, name), least, MAX_EXACT_TOKENS)
             object.__setattr__(self, name, number)
@@ -118,9 +153,6 @@ class PeriodProblem:
         object.__setattr__(self, "batching", parse_batching(str(self.batching)))
         for name in ("t1", "t2"):
             object.__setattr__(self, name, latency_threshold(name, getattr(self, name)))
-        self._check_workers()
-        self._check_requests()
-        self._refuse_overflow()
 
     def _check_workers(self) -> None:
         clipped = self.clipped
@@ -163,7 +195,7 @@ class PeriodProblem:
 
     def _refuse_overflow(self) -> None:
         """Raise where a sum that solvers form is no int64, or no double with all its units."""
-        for name in ("slots", "kv_tokens", "prompt_tokens", "decode_tokens"):
+        for name in ("prompt_tokens", "decode_tokens"):
             refuse_sum(name, getattr(self, name))
         with np.errstate(over="ignore"):
             total = float(self.rewards.sum())

@@ -197,7 +197,7 @@ class PolicyOptions(Options):
         "R_max: window of BR's second stage.",
         at_least=1,
         at_most=LARGEST_OPTION,
-        details="Requests at the head of the queue that it looks at. Up to 12 the subsets are "
+        details="Requests at the head of the queue that it looks at. Up to 8 the subsets are "
         "enumerated; beyond that reachable totals are searched, with memory in proportion to r_max "
         "x slots x tokens.",
     )

@@ -150,7 +150,10 @@ class BidPricePolicy(PeriodPolicy):
         self, situation: PeriodSituation, view: View, prices: BidPrices, rng: np.random.Generator
     ) -> None:
         began = time.perf_counter()
-        prices.observe(situation.period, situation.slots, situation.kv_tokens)
+        problem = situation.problem
+        prices.observe(
+            situation.period, problem.slots, problem.kv_tokens, slots_now=situation.slots_now
+        )
         n_remain = self._n_remain(situation, workers_of(view))
         sample = prices.problem(n_remain)
         self.learn(prices, n_remain, rng)

@@ -36,14 +36,14 @@ class PeriodSituation:
         The program of periods k..T; with a receding horizon, of periods 1..T counted from now.
         Residuals are those of the real workers, or of the bookings; a worker has no more slots in
         the first period than are really free, none in the middle of a step.
-    slots, kv_tokens
-        The residuals with those slots, shape (G, T-k+1): what prices are learned from.
+    slots_now
+        Residual slots of the first period with those that are in the middle of a step, shape (G,):
+        what prices are learned from.
     """
 
     period: int
     problem: PeriodProblem
-    slots: Ints
-    kv_tokens: Ints
+    slots_now: Ints
 
 
 @dataclass
@@ -123,16 +123,16 @@ def situation_of(
         room = (bookings or Bookings()).residuals(workers, period, periods)
     else:
         room = workers.residuals(periods)
-    startable = room.slots.copy()
-    np.minimum(startable[:, 0], view.free_slots, out=startable[:, 0])
-    problem = PeriodProblem(
+    slots_now = room.slots[:, 0].copy()
+    np.minimum(slots_now, view.free_slots, out=room.slots[:, 0])
+    problem = PeriodProblem.of_residuals(
+        room.slots,
+        room.kv_tokens,
         period=first,
         periods=options.periods,
         weights=options.reward_weights,
         t1=options.t1,
         t2=options.t2,
-        slots=startable,
-        kv_tokens=room.kv_tokens,
         prompt_tokens=_charged_at_start(view, workers) - workers.age_offset,
         decode_tokens=workers.waiting_decode_tokens,
         arrival_period=_arrival_period(workers, options.period_s) - (period - first),
@@ -142,7 +142,7 @@ def situation_of(
         clipped=room.clipped,
         slo_class=None if options.classes is None else workers.waiting_slo_class,
     )
-    return PeriodSituation(period, problem, room.slots, room.kv_tokens)
+    return PeriodSituation(period, problem, slots_now)
 
 
 def workers_of(view: View) -> WorkerView:

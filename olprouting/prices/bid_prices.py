@@ -146,9 +146,16 @@ class BidPrices:
         """Number of workers G."""
         return len(self.batch)
 
-    def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
+    def observe(
+        self,
+        period: int,
+        slots: npt.ArrayLike,
+        kv_tokens: npt.ArrayLike,
+        *,
+        slots_now: npt.ArrayLike | None = None,
+    ) -> None:
         """Take over the residuals of period k and those after it (`ResidualCapacity.observe`)."""
-        self.residuals.observe(period, slots, kv_tokens)
+        self.residuals.observe(period, slots, kv_tokens, slots_now=slots_now)
 
     def record(
         self, reward: float, worker: int, start_period: int, prompt_tokens: int, decode_tokens: int
@@ -276,4 +283,5 @@ def compile_run() -> None:
     prices.update(1.0, rng)
     margins = prices.margins(1, np.ones(1), one, one)
     greedy_admission(margins, one, one, one[:, None], one[:, None], rng=rng)
+    prices.observe(1, *np.ones((2, 1, 2), np.int64))
     pairs_to_record(margins, one > 1, False, True, rng, one.copy(), one.copy())

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from olprouting.compiling import read_only
 from olprouting.errors import InputError, unknown_name
 from olprouting.prices.routing_kernels import admit_in_order
 
@@ -71,8 +72,8 @@ def greedy_admission(
         flat[pairs],
         np.array(active, np.int64),
         np.array(tokens, np.int64),
-        np.array(slots, np.int64, order="C"),
-        np.array(kv_tokens, np.int64, order="C"),
+        read_only(slots),
+        read_only(kv_tokens),
         ties == "random",
         rng or np.random.default_rng(0),
         request,

@@ -77,8 +77,7 @@ def admit_in_order(
     active, tokens
         Number of active periods and KV tokens at age 0, shape (J,).
     slots, kv_tokens
-        Residuals of the real workers in this and the following periods, shape (G, W). What is
-        admitted is taken off.
+        Residuals of the real workers in this and the following periods, shape (G, W); not changed.
     random_ties
         Whether pairs of equal worth are shuffled, in place. A random number is drawn only where
         there are ties.
@@ -98,14 +97,29 @@ def admit_in_order(
                 begin = end
     workers = len(slots)
     admitted = np.zeros(len(active), np.bool_)
+    placed_active, placed_tokens = np.empty_like(active), np.empty_like(tokens)
     count = 0
     for pair in pairs:
         j, g = pair // workers, pair % workers
-        if admitted[j] or not fits(active[j], tokens[j], slots[g], kv_tokens[g]):
+        if admitted[j]:
             continue
-        for i in range(min(active[j], slots.shape[1])):
-            slots[g, i] -= 1
-            kv_tokens[g, i] -= tokens[j] + i
+        beside = 0  # what is admitted on g already
+        for c in range(count):
+            if worker[c] == g:
+                placed_active[beside], placed_tokens[beside] = (
+                    active[request[c]],
+                    tokens[request[c]],
+                )
+                beside += 1
+        if not fits(
+            active[j],
+            tokens[j],
+            slots[g],
+            kv_tokens[g],
+            placed_active[:beside],
+            placed_tokens[:beside],
+        ):
+            continue
         admitted[j] = True
         request[count], worker[count] = j, g
         count += 1
@@ -121,10 +135,22 @@ def shuffle(pairs: Ints, begin: int, end: int, rng: np.random.Generator) -> None
 
 
 @kernel
-def fits(active: int, tokens: int, slots: Ints, kv_tokens: Ints) -> bool:
-    """Whether a request fits a worker with these residuals, shape (W,)."""
+def fits(
+    active: int,
+    tokens: int,
+    slots: Ints,
+    kv_tokens: Ints,
+    placed_active: Ints,
+    placed_tokens: Ints,
+) -> bool:
+    """Whether a request fits a worker with these residuals, shape (W,), beside those placed."""
     for i in range(min(active, len(slots))):
-        if slots[i] < 1 or kv_tokens[i] < tokens + i:
+        free, room = slots[i], kv_tokens[i]
+        for c in range(len(placed_active)):
+            if placed_active[c] > i:
+                free -= 1
+                room -= placed_tokens[c] + i
+        if free < 1 or room < tokens + i:
             return False
     return True
 

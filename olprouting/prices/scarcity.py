@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from olprouting.compiling import read_only
 from olprouting.errors import InputError, member_named
 from olprouting.prices.columns import Columns, Positions, SaaProblem, parse_positions
+from olprouting.prices.scarcity_kernels import take_over
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -126,7 +128,14 @@ class ResidualCapacity:
         self.width = periods
         self.clipped = 0
 
-    def observe(self, period: int, slots: npt.ArrayLike, kv_tokens: npt.ArrayLike) -> None:
+    def observe(
+        self,
+        period: int,
+        slots: npt.ArrayLike,
+        kv_tokens: npt.ArrayLike,
+        *,
+        slots_now: npt.ArrayLike | None = None,
+    ) -> None:
         """Take over the residuals of period k and those after it, as workers stand before it.
 
         Parameters
@@ -136,6 +145,8 @@ class ResidualCapacity:
         slots, kv_tokens
             Shape (G, T-k+1), on relative positions (G, W) with 1 <= W <= T. Negative ones become 0
             and are counted.
+        slots_now
+            Slots of the first of these periods, shape (G,), in place of those in `slots`.
 
         Raises
         ------
@@ -152,15 +163,16 @@ class ResidualCapacity:
             left = min(max(np.shape(slots)[-1] if np.ndim(slots) == 2 else 1, 1), periods)
             place = slice(0, left)
         for name, kept, seen in (
-            ("slots", self.slots, np.asarray(slots)),
-            ("kv_tokens", self.kv_tokens, np.asarray(kv_tokens)),
+            ("slots", self.slots, read_only(slots)),
+            ("kv_tokens", self.kv_tokens, read_only(kv_tokens)),
         ):
             if seen.shape != (workers, left):
                 raise InputError(f"{name} must have shape {(workers, left)}, got {seen.shape}")
-            self.clipped += int((seen < 0).sum())
-            np.maximum(seen, 0, out=kept[:, place], casting="unsafe")
+            self.clipped += take_over(seen, kept, place.start)
             if self.positions is Positions.RELATIVE:
                 kept[:, left : self.width] = 0  # prices there stay as they are
+        if slots_now is not None:
+            self.slots[:, place.start] = slots_now
         if self.positions is Positions.RELATIVE:
             self.width = left
 

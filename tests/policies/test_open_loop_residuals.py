@@ -47,7 +47,9 @@ def seen(residuals, forecast, last_period="fixed"):
     policy.choose = watch
     run = simulate(trace, cluster, policy, forecast=forecast, max_iterations=8)
     assert run.admission_iteration.tolist() == [1, 3]
-    return found[3].slots[0].tolist(), found[3].kv_tokens[0].tolist()
+    seen = found[3]
+    slots = [int(seen.slots_now[0]), *seen.problem.slots[0, 1:].tolist()]
+    return slots, seen.problem.kv_tokens[0].tolist()
 
 
 def test_a_request_that_outlasts_its_forecast_is_forgotten_by_the_bookings():
