@@ -84,7 +84,9 @@ def test_every_command_exists(name):
 def test_links_and_named_files_exist(name):
     text = page(name)
     targets = re.findall(r"\]\((?!http)([^)#]+)\)", text)
-    files = re.findall(r"`((?:olprouting|models|tests|data)/[\w/.]+)`", text)
+    files = re.findall(
+        r"`((?:olprouting|models|tests|data)/[\w/.]+\.\w+|(?:models|tests|data)/)`", text
+    )
     for target in targets:
         if target.startswith("generated/"):  # a page of the site alone
             continue
