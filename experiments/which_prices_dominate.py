@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 WORKERS, SLOTS, KV_TOKENS = 4, 8, 2400
 MIXES = ("1:4", "4:1")
 TOKENS = (264, 800)
-LOADS = (0.5, 0.9, 1.2)
-SEEDS = 4
+LOADS = (0.5, 1.2)
+SEEDS = 3
 
 
 def held_tokens(prompt: float, decode: float) -> float:
@@ -91,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--reduced", action="store_true")
     options = parser.parse_args(arguments)
-    size = (1, 30, (1.2,)) if options.reduced else (SEEDS, 150, LOADS)
+    size = (1, 30, (1.2,)) if options.reduced else (SEEDS, 60, LOADS)
     options.out.mkdir(parents=True, exist_ok=True)
     table = pd.DataFrame(rows(*size)).round(4)
     write_table(table, options.out / "which_prices_dominate.csv")

@@ -67,9 +67,11 @@ def test_the_timing_covers_every_decision_and_its_quantiles_are_ordered():
 
     module = load_script("dispatcher_timing")
     trace = olp.resolve("azure-2023-conv-like", requests=60, seed=0)
-    table = module.timing(trace, slots=4, repetitions=2, horizon=10)
+    options = olp.PolicyOptions(horizon=10)
+    table = module.timing(module.Replay(trace, 8, 4, options), repetitions=2)
     assert table.policy.tolist() == list(module.POLICIES)
     assert (table.decisions >= 60 / 32).all()
     assert (table.median_ms <= table.p99_ms).all()
     assert (table.median_ms <= table.single_median_low_ms).all()  # fastest of each decision
     assert (table.single_median_low_ms <= table.single_median_high_ms).all()
+    assert (table.iteration_us > 0).all()
