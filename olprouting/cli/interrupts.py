@@ -3,8 +3,8 @@
 Python raises KeyboardInterrupt wherever it happens to be. Inside an import that leaves a module
 which can neither be used nor imported again, just when the finished part is to be written. In the
 Python functions that Numba calls while it passes arguments to compiled code, it turns into a
-SystemError or a crash; in a ``__del__`` it is printed and lost. Here an interrupt waits until such
-a place is left.
+SystemError or a crash; in a ``__del__`` or the callback of a weak reference it is printed and lost.
+Here an interrupt waits until such a place is left.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def must_finish(frame: FrameType | None) -> bool:
     passes_arguments = frame is not None and frame.f_code.co_name == "<lambda>"
     while frame is not None:
         package = str(frame.f_globals.get("__name__", "")).split(".")[0]
-        if package in ("importlib", "llvmlite") or frame.f_code.co_name == "__del__":
+        if package in ("importlib", "llvmlite", "weakref") or frame.f_code.co_name == "__del__":
             return True
         if package in ("numba", "ctypes"):
             passes_arguments = frame.f_code.co_name != "_compile_for_args"  # that may stop

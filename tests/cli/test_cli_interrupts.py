@@ -99,6 +99,38 @@ with exit_on_interrupt():
     assert done.stderr == "olprouting: interrupted\n"
 
 
+def test_an_interrupt_while_a_weak_reference_dies_is_not_lost():
+    """Catches a callback of the standard library's in which the interrupt is printed and lost."""
+    code = """
+import os, signal, weakref
+from olprouting.cli.interrupts import exit_on_interrupt
+
+class Key:
+    armed = False
+
+    def __hash__(self):
+        if Key.armed:
+            Key.armed = False
+            os.kill(os.getpid(), signal.SIGINT)
+            sum(range(10))
+        return 1
+
+class Value:
+    pass
+
+with exit_on_interrupt():
+    value = Value()
+    known = weakref.WeakValueDictionary({Key(): value})
+    Key.armed = True
+    del value
+    while True:
+        sum(range(10))
+"""
+    done = python(code)
+    assert done.returncode == 130, done.stderr
+    assert done.stderr == "olprouting: interrupted\n"
+
+
 def test_an_error_after_an_interrupt_is_still_an_interrupt_and_others_are_errors():
     code = """
 import os, signal, sys
